@@ -23,8 +23,8 @@ const importing = (isForbidden: (imported: Import, source: Source) => boolean) =
 const containing = (pattern: RegExp) => (source: Source) =>
   [...source.code.matchAll(new RegExp(pattern, "g"))].map(([found]) => `contains ${found.trim()}`);
 
-const FACE = /^(?:src\/server|cli)\//;
-const FACE_LIBRARY = /^(?:elysia|@elysiajs\/.*|commander|preact.*)$/;
+const SERVER_OR_CLI = /^(?:src\/server|cli)\//;
+const SERVER_OR_CLI_LIBRARY = /^(?:elysia|@elysiajs\/.*|commander|preact.*)$/;
 const NETWORK = /^(?:node:)?(?:https?|http2|tls|dgram|dns)(?:\/promises)?$|^(?:undici|axios|ssh2)$/;
 const DRIZZLE = /^drizzle-orm/;
 const STORE = /(?:^|[/-])store\.ts$/;
@@ -107,9 +107,9 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    text: "the domain uses no library of a face and no network",
+    text: "the domain uses no library of the server or the commands, and no network",
     appliesTo: /^src\/domain\//,
-    violations: importing(({ target }) => FACE_LIBRARY.test(target) || NETWORK.test(target)),
+    violations: importing(({ target }) => SERVER_OR_CLI_LIBRARY.test(target) || NETWORK.test(target)),
     broken: ["src/domain/clients/service.ts", 'import { Elysia } from "elysia";'],
   },
   {
@@ -119,8 +119,8 @@ const RULES: readonly Rule[] = [
     broken: ["src/domain/clients/service.ts", "const seenAtMs = Date.now();"],
   },
   {
-    text: "faces do not reach past the services to statements or tables",
-    appliesTo: FACE,
+    text: "server and commands do not reach past the services to statements or tables",
+    appliesTo: SERVER_OR_CLI,
     violations: importing(({ target }) => DRIZZLE.test(target) || STORE.test(target) || TABLES.test(target)),
     broken: ["src/server/routes/clients.ts", 'import * as store from "../../domain/clients/store.ts";'],
   },

@@ -10,7 +10,7 @@ import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
 import { HARNESS_FILE_FORMAT } from "../../src/domain/harnesses/harness-file.ts";
 import { inTermsOf, tracesOf, wantedOf, watchOf } from "../support/audit-watch.ts";
-import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { createInstallation, createWorkspace, type Workspace } from "../support/in-process.ts";
 import { reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../support/installed/installed-jobs.ts";
@@ -28,97 +28,98 @@ const AT_PROVIDER = "--issuer https://id.example.org";
 const WITH_GATEWAY = "--config gateway.yaml";
 
 interface Place extends AsyncDisposable {
-  bench: Bench;
+  workspace: Workspace;
 }
 
 interface Change {
   /** where the command runs; default: an installation */
   on?: () => Promise<Place>;
   /** Prepares the command. @returns its arguments */
-  rest?: (bench: Bench) => string | Promise<string>;
+  rest?: (workspace: Workspace) => string | Promise<string>;
   leaves: readonly string[];
 }
 
-const placeOf = (bench: Bench): Place => ({
-  bench,
+const placeOf = (workspace: Workspace): Place => ({
+  workspace,
   async [Symbol.asyncDispose]() {
-    bench[Symbol.dispose]();
+    workspace[Symbol.dispose]();
   },
 });
 
 /** Pretends that a receiver has received the first entry. */
-function sentFrom(bench: Bench): Bench {
-  using db = new Database(databaseOf(bench));
+function sentFrom(workspace: Workspace): Workspace {
+  using db = new Database(databaseOf(workspace));
   db.run("INSERT INTO audit_forwarding (id, entry_id) VALUES (1, 1)");
-  return bench;
+  return workspace;
 }
 
-const withAda = async (bench: Bench): Promise<string> => {
-  await bench.json(`users create ${ADA} --role member`);
+const withAda = async (workspace: Workspace): Promise<string> => {
+  await workspace.json(`users create ${ADA} --role member`);
   return `${ADA} --yes`;
 };
 
 /** @returns the file with the settings of a store on this machine, which lives as long as the test run */
-function storeSettings(bench: Bench): string {
-  const { origin } = createS3Server({ nowMs: () => bench.clock.nowMs() });
+function storeSettings(workspace: Workspace): string {
+  const { origin } = createS3Server({ nowMs: () => workspace.clock.nowMs() });
   const { accessKeyId, secretAccessKey } = TEST_KEYS;
-  writeFileSync(join(bench.folder, "access-key-id"), accessKeyId, { mode: 0o600 });
-  writeFileSync(join(bench.folder, "secret-access-key"), secretAccessKey, { mode: 0o600 });
+  writeFileSync(join(workspace.folder, "access-key-id"), accessKeyId, { mode: 0o600 });
+  writeFileSync(join(workspace.folder, "secret-access-key"), secretAccessKey, { mode: 0o600 });
   const files = "access_key_id_file: access-key-id, secret_access_key_file: secret-access-key";
   const place = `endpoint: '${origin}', region: us-east-1, bucket: sessions`;
-  writeFileSync(join(bench.folder, "store.yaml"), `blobs: {s3: {${place}, ${files}}}\n`);
+  writeFileSync(join(workspace.folder, "store.yaml"), `blobs: {s3: {${place}, ${files}}}\n`);
   return "store.yaml";
 }
 
-const withSession = async (bench: Bench): Promise<string> => (await captureOn(bench, "a session")).sessionId;
+const withSession = async (workspace: Workspace): Promise<string> =>
+  (await captureOn(workspace, "a session")).sessionId;
 
-const withInvitation = async (bench: Bench): Promise<string> => {
-  const { invitation } = await bench.json(
+const withInvitation = async (workspace: Workspace): Promise<string> => {
+  const { invitation } = await workspace.json(
     "users invite carl@example.org --role member --server-public-url https://qm.example.org",
   );
   return String(Object(invitation).id);
 };
 
 /** @returns the name of a group with two members */
-const withGroup = async (bench: Bench): Promise<string> => {
-  await provisionOn(bench);
+const withGroup = async (workspace: Workspace): Promise<string> => {
+  await provisionOn(workspace);
   return "Engineering";
 };
 
-const withJob = async (bench: Bench): Promise<string> => {
-  await runJobsOn(bench, ["access-sweep"]);
+const withJob = async (workspace: Workspace): Promise<string> => {
+  await runJobsOn(workspace, ["access-sweep"]);
   return "access-sweep";
 };
 
-const withPolicy = async (bench: Bench): Promise<string> => {
-  await beginPolicyOn(bench);
-  writeFileSync(join(bench.folder, "policy.yaml"), POLICY);
+const withPolicy = async (workspace: Workspace): Promise<string> => {
+  await beginPolicyOn(workspace);
+  writeFileSync(join(workspace.folder, "policy.yaml"), POLICY);
   return "policy.yaml --yes";
 };
 
-const withDraft = async (bench: Bench): Promise<string> => {
-  await beginPolicyOn(bench);
-  await draftOn(bench, POLICY);
+const withDraft = async (workspace: Workspace): Promise<string> => {
+  await beginPolicyOn(workspace);
+  await draftOn(workspace, POLICY);
   return "root@example.org --yes";
 };
 
-const withConflict = async (bench: Bench): Promise<string> => {
-  await conflictOn(bench);
+const withConflict = async (workspace: Workspace): Promise<string> => {
+  await conflictOn(workspace);
   return "/ttl_seconds --yes";
 };
 
-const withClient = async (bench: Bench): Promise<string> => {
-  await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1" }]);
+const withClient = async (workspace: Workspace): Promise<string> => {
+  await reportOn(workspace, [{ instance_id: "i-1", hostname: "lab-1" }]);
   return "lab-1 --yes";
 };
 
-const withCatalog = (bench: Bench): string => {
-  cpSync(EXAMPLE, bench.folder, { recursive: true });
+const withCatalog = (workspace: Workspace): string => {
+  cpSync(EXAMPLE, workspace.folder, { recursive: true });
   return "catalog.yaml";
 };
 
 /** A harness file and its signing key. */
-const withHarnessFile = ({ folder }: Bench): void => {
+const withHarnessFile = ({ folder }: Workspace): void => {
   const head = `format: ${HARNESS_FILE_FORMAT}`;
   writeFileSync(join(folder, "harnesses.yaml"), `${head}\nharnesses: {codex: {verified_before: 9.0.0-0}}\n`);
   const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
@@ -126,7 +127,7 @@ const withHarnessFile = ({ folder }: Bench): void => {
 };
 
 /** A bundle of another installation, with its public key. */
-const withBundle = async ({ folder }: Bench): Promise<string> => {
+const withBundle = async ({ folder }: Workspace): Promise<string> => {
   using other = await createInstallation();
   const { public_key: key } = await other.json("catalog bundle-key");
   writeFileSync(join(folder, "other.pub"), String(key));
@@ -138,57 +139,57 @@ const withBundle = async ({ folder }: Bench): Promise<string> => {
 /** An installation with a gateway on which Ada has an account. */
 async function onGateway(): Promise<Place> {
   const place = await createInstalledGateway();
-  await place.bench.json(`users create ${ADA} --role member`);
+  await place.workspace.json(`users create ${ADA} --role member`);
   place.gateway.addUser(ADA);
   return place;
 }
 
 /** A repository host, which lives as long as the test run. */
-const withHost = async ({ folder }: Bench): Promise<string> => {
+const withHost = async ({ folder }: Workspace): Promise<string> => {
   await createInstalledHost(folder);
   return `--connection forge --repository acme/tools --ref main --config ${HOST_CONFIG}`;
 };
 
-const withKey = async (bench: Bench): Promise<string> => {
-  await bench.json(`keys ensure ${ADA} ${WITH_GATEWAY}`);
+const withKey = async (workspace: Workspace): Promise<string> => {
+  await workspace.json(`keys ensure ${ADA} ${WITH_GATEWAY}`);
   return `${ADA} --yes ${WITH_GATEWAY}`;
 };
 
 const CHANGES: Readonly<Record<string, Change>> = {
   setup: {
-    on: async () => placeOf(createBench()),
+    on: async () => placeOf(createWorkspace()),
     rest: () => "--bootstrap-admin-email root@example.org",
     leaves: ["organization.create", "user.create", "signing_key.create"],
   },
   "catalog seed": { rest: withCatalog, leaves: ["catalog.seed"] },
   "catalog upload": {
-    rest: (bench) => {
-      withCatalog(bench);
+    rest: (workspace) => {
+      withCatalog(workspace);
       return "review-guide-1.2.0.tar.gz";
     },
     leaves: ["artifact.upload"],
   },
   "artifacts create": { rest: withHost, leaves: ["artifact.mirror"] },
   "artifacts remove": {
-    rest: async (bench) => {
-      const { artifact_id: id } = await bench.json(`artifacts create ${await withHost(bench)}`);
+    rest: async (workspace) => {
+      const { artifact_id: id } = await workspace.json(`artifacts create ${await withHost(workspace)}`);
       return `${id} --yes`;
     },
     leaves: ["artifact.remove"],
   },
   "packages update": {
-    rest: async (bench) => {
-      const host = await createInstalledHost(bench.folder);
+    rest: async (workspace) => {
+      const host = await createInstalledHost(workspace.folder);
       const named = "--connection forge --repository acme/tools --ref main";
-      await publishOn(bench, await bench.json(`artifacts create ${named} --config ${HOST_CONFIG}`));
+      await publishOn(workspace, await workspace.json(`artifacts create ${named} --config ${HOST_CONFIG}`));
       host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Newer\n" }));
       return `--from forge --yes --config ${HOST_CONFIG}`;
     },
     leaves: ["artifact.mirror", "policy.apply"],
   },
   "connections verify": {
-    rest: async (bench) => {
-      await withHost(bench);
+    rest: async (workspace) => {
+      await withHost(workspace);
       return `forge --repository acme/tools --config ${HOST_CONFIG}`;
     },
     leaves: ["source.verify"],
@@ -196,8 +197,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "catalog import": { rest: withBundle, leaves: ["catalog.import"] },
   "catalog bundle-key": { leaves: ["bundle_key.create"] },
   "catalog remove": {
-    rest: async (bench) => {
-      await bench.json(`catalog seed ${withCatalog(bench)}`);
+    rest: async (workspace) => {
+      await workspace.json(`catalog seed ${withCatalog(workspace)}`);
       return "review-guide --yes";
     },
     leaves: ["catalog.remove"],
@@ -205,40 +206,40 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "users create": { rest: () => `${ADA} --role member`, leaves: ["user.create"] },
   "users reset-password": { rest: withAda, leaves: ["user.reset_password"] },
   "users password-link": {
-    rest: async (bench) => `${await withAda(bench)} --server-public-url https://qm.example.org`,
+    rest: async (workspace) => `${await withAda(workspace)} --server-public-url https://qm.example.org`,
     leaves: ["user.password_link"],
   },
   "users set-role": {
-    rest: async (bench) => {
-      await withAda(bench);
+    rest: async (workspace) => {
+      await withAda(workspace);
       return `${ADA} admin --yes`;
     },
     leaves: ["user.update"],
   },
   "users change": {
-    rest: async (bench) => `suspend ${await withAda(bench)}`,
+    rest: async (workspace) => `suspend ${await withAda(workspace)}`,
     leaves: ["users.update", "user.update"],
   },
   "users suspend": { rest: withAda, leaves: ["user.update"] },
   "users resume": {
-    rest: async (bench) => {
-      await bench.json(`users suspend ${await withAda(bench)}`);
+    rest: async (workspace) => {
+      await workspace.json(`users suspend ${await withAda(workspace)}`);
       return ADA;
     },
     leaves: ["user.update"],
   },
   "users unlock": {
-    rest: async (bench) => {
-      await withAda(bench);
-      await guessOn(bench, ADA);
+    rest: async (workspace) => {
+      await withAda(workspace);
+      await guessOn(workspace, ADA);
       return ADA;
     },
     leaves: ["user.unlock"],
   },
   "users reset-second-factor": {
-    rest: async (bench) => {
-      const rest = await withAda(bench);
-      await addFactorOn(bench, ADA);
+    rest: async (workspace) => {
+      const rest = await withAda(workspace);
+      await addFactorOn(workspace, ADA);
       return rest;
     },
     leaves: ["second_factor.reset"],
@@ -248,8 +249,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["branding.update"],
   },
   "branding upload": {
-    rest: (bench) => {
-      writeFileSync(join(bench.folder, "logo.svg"), '<svg xmlns="http://www.w3.org/2000/svg"></svg>');
+    rest: (workspace) => {
+      writeFileSync(join(workspace.folder, "logo.svg"), '<svg xmlns="http://www.w3.org/2000/svg"></svg>');
       return "logo logo.svg --server-public-url https://qm.example.org --yes";
     },
     leaves: ["branding.update"],
@@ -257,8 +258,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "organization rename": { rest: () => "Renamed --yes", leaves: ["organization.rename"] },
   "users remove": { rest: withAda, leaves: ["user.remove"] },
   "users erase": {
-    rest: async (bench) => {
-      await withAda(bench);
+    rest: async (workspace) => {
+      await withAda(workspace);
       return `${ADA} --confirm ${ADA}`;
     },
     leaves: ["user.remove", "user.erase"],
@@ -268,41 +269,42 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["invitation.create"],
   },
   "invitations cancel": {
-    rest: async (bench) => `${await withInvitation(bench)} --yes`,
+    rest: async (workspace) => `${await withInvitation(workspace)} --yes`,
     leaves: ["invitation.cancel"],
   },
   "invitations resend": { rest: withInvitation, leaves: ["invitation.resend"] },
   "invitations regenerate": {
-    rest: async (bench) => `${await withInvitation(bench)} --yes --server-public-url https://qm.example.org`,
+    rest: async (workspace) =>
+      `${await withInvitation(workspace)} --yes --server-public-url https://qm.example.org`,
     leaves: ["invitation.regenerate"],
   },
   "logins revoke": {
-    rest: async (bench) => `${(await logInOn(bench)).grantId} --yes`,
+    rest: async (workspace) => `${(await logInOn(workspace)).grantId} --yes`,
     leaves: ["grant.revoke"],
   },
   "logins revoke, all of them": {
-    rest: async (bench) => {
-      await logInOn(bench);
+    rest: async (workspace) => {
+      await logInOn(workspace);
       return "--all --yes";
     },
     leaves: ["logins.revoke_all"],
   },
   "identities create": {
-    rest: async (bench) => `${await withAda(bench)} ${AT_PROVIDER} --subject s-1`,
+    rest: async (workspace) => `${await withAda(workspace)} ${AT_PROVIDER} --subject s-1`,
     leaves: ["identity.link"],
   },
   "identities remove": {
-    rest: async (bench) => {
-      const rest = `${await withAda(bench)} ${AT_PROVIDER}`;
-      await bench.json(`identities create ${rest} --subject s-1`);
+    rest: async (workspace) => {
+      const rest = `${await withAda(workspace)} ${AT_PROVIDER}`;
+      await workspace.json(`identities create ${rest} --subject s-1`);
       return rest;
     },
     leaves: ["identity.unlink"],
   },
   "identities create, for a replaced provider": {
-    rest: async (bench) => {
-      const rest = `${await withAda(bench)} ${AT_PROVIDER}`;
-      await bench.json(`identities create ${rest} --subject s-1`);
+    rest: async (workspace) => {
+      const rest = `${await withAda(workspace)} ${AT_PROVIDER}`;
+      await workspace.json(`identities create ${rest} --subject s-1`);
       return "--from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes";
     },
     leaves: ["identity.expect"],
@@ -313,42 +315,42 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "policy draft publish": { rest: withDraft, leaves: ["policy.publish"] },
   "policy draft discard": { rest: withDraft, leaves: ["policy_draft.discard"] },
   "policy rollback": {
-    rest: async (bench) => {
-      await bench.json(`policy apply ${await withPolicy(bench)}`);
+    rest: async (workspace) => {
+      await workspace.json(`policy apply ${await withPolicy(workspace)}`);
       return "1 --yes";
     },
     leaves: ["policy.rollback"],
   },
   "sessions export": {
-    rest: async (bench) => `${await withSession(bench)} out.tgz`,
+    rest: async (workspace) => `${await withSession(workspace)} out.tgz`,
     leaves: ["captured_session.export"],
   },
   "sessions hold": { rest: withSession, leaves: ["captured_session.hold"] },
   "sessions release": {
-    rest: async (bench) => {
-      const id = await withSession(bench);
-      await bench.json(`sessions hold ${id}`);
+    rest: async (workspace) => {
+      const id = await withSession(workspace);
+      await workspace.json(`sessions hold ${id}`);
       return id;
     },
     leaves: ["captured_session.release"],
   },
   "sessions remove": {
-    rest: async (bench) => `${await withSession(bench)} --yes`,
+    rest: async (workspace) => `${await withSession(workspace)} --yes`,
     leaves: ["captured_session.remove"],
   },
   "sessions revoke": {
-    rest: async (bench) => {
-      const sessionId = await withSession(bench);
-      await shareOn(bench, { sessionId, mode: "workspace" });
+    rest: async (workspace) => {
+      const sessionId = await withSession(workspace);
+      await shareOn(workspace, { sessionId, mode: "workspace" });
       return `${sessionId} --yes`;
     },
     leaves: ["captured_session.share"],
   },
   "sessions apply": {
-    rest: async (bench) => {
-      await withSession(bench);
+    rest: async (workspace) => {
+      await withSession(workspace);
       writeFileSync(
-        join(bench.folder, "shorter.yaml"),
+        join(workspace.folder, "shorter.yaml"),
         "sessions: {retention_days: 1, superseded_days: 0}\n",
       );
       return "--yes --config shorter.yaml";
@@ -356,26 +358,26 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["captured_session.apply_retention"],
   },
   "sessions migrate": {
-    rest: async (bench) => {
-      await withSession(bench);
-      return `--to s3 --yes --config ${storeSettings(bench)}`;
+    rest: async (workspace) => {
+      await withSession(workspace);
+      return `--to s3 --yes --config ${storeSettings(workspace)}`;
     },
     leaves: ["captured_session.migrate"],
   },
   "sessions verify": {
-    rest: async (bench) => {
-      await withSession(bench);
-      const path = objectPathOf(bench, "a session");
+    rest: async (workspace) => {
+      await withSession(workspace);
+      const path = objectPathOf(workspace, "a session");
       rmSync(path);
-      await bench.run("sessions verify");
+      await workspace.run("sessions verify");
       writeFileSync(path, "a session");
       return "";
     },
     leaves: ["captured_session.recover"],
   },
   "sessions sweep": {
-    rest: async (bench) => {
-      leaveObject(bench);
+    rest: async (workspace) => {
+      leaveObject(workspace);
       return "--yes";
     },
     leaves: ["captured_session.sweep"],
@@ -384,18 +386,18 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "clients revoke": { rest: withClient, leaves: ["client.revoke"] },
   "gateway models refresh": {
     on: onGateway,
-    rest: async (bench) => {
-      await withPolicy(bench);
+    rest: async (workspace) => {
+      await withPolicy(workspace);
       return WITH_GATEWAY;
     },
     leaves: ["model_catalog.refresh"],
   },
   "gateway models acknowledge": {
     on: onGateway,
-    rest: async (bench) => {
-      await withPolicy(bench);
-      await bench.json(`gateway models refresh ${WITH_GATEWAY}`);
-      using database = new Database(databaseOf(bench));
+    rest: async (workspace) => {
+      await withPolicy(workspace);
+      await workspace.json(`gateway models refresh ${WITH_GATEWAY}`);
+      using database = new Database(databaseOf(workspace));
       database.run("UPDATE gateway_models SET acknowledged_fingerprint = 'other'");
       return `model-a --yes ${WITH_GATEWAY}`;
     },
@@ -403,8 +405,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   "gateway models assign": {
     on: onGateway,
-    rest: async (bench) => {
-      await withPolicy(bench);
+    rest: async (workspace) => {
+      await withPolicy(workspace);
       return `codex model-a --yes ${WITH_GATEWAY}`;
     },
     leaves: ["policy.publish"],
@@ -414,21 +416,21 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "keys revoke": { on: onGateway, rest: withKey, leaves: ["gateway_key.revoke"] },
   "keys change": {
     on: onGateway,
-    rest: async (bench) => `revoke ${await withKey(bench)}`,
+    rest: async (workspace) => `revoke ${await withKey(workspace)}`,
     leaves: ["gateway_key.revoke", "gateway_keys.change"],
   },
   "keys reconcile": {
     on: onGateway,
-    rest: async (bench) => {
-      await withKey(bench);
+    rest: async (workspace) => {
+      await withKey(workspace);
       return WITH_GATEWAY;
     },
     leaves: ["gateway_key.reconcile"],
   },
   "scim tokens create": { rest: () => "okta", leaves: ["scim_token.create"] },
   "scim tokens revoke": {
-    rest: async (bench) => {
-      await bench.json("scim tokens create okta");
+    rest: async (workspace) => {
+      await workspace.json("scim tokens create okta");
       return "okta --yes";
     },
     leaves: ["scim_token.revoke"],
@@ -444,8 +446,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "jobs run": { rest: withJob, leaves: ["job.run"] },
   "jobs pause": { rest: withJob, leaves: ["job.pause"] },
   "jobs resume": {
-    rest: async (bench) => {
-      await bench.json(`jobs pause ${await withJob(bench)}`);
+    rest: async (workspace) => {
+      await workspace.json(`jobs pause ${await withJob(workspace)}`);
       return "access-sweep";
     },
     leaves: ["job.resume"],
@@ -543,16 +545,16 @@ const OTHERS = [
 const REPLACING = ["backup restore", "migrate up", "takeover"];
 
 const commandIn = (name: string): string => name.split(",")[0] ?? name;
-const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");
+const databaseOf = ({ data }: Workspace): string => join(data, "quartermaster.db");
 
 test.each(Object.entries(CHANGES))("API-6 %s records its changes in the audit log", async (name, change) => {
   const { on = async () => placeOf(await createInstallation()), rest = () => "", leaves } = change;
   await using place = await on();
-  const { bench } = place;
-  const line = `${commandIn(name)} ${await rest(bench)}`.trim();
+  const { workspace } = place;
+  const line = `${commandIn(name)} ${await rest(workspace)}`.trim();
   let exitCode = -1;
-  const traces = await tracesOf(databaseOf(bench), { leaves }, async () => {
-    exitCode = (await bench.run(line)).exitCode;
+  const traces = await tracesOf(databaseOf(workspace), { leaves }, async () => {
+    exitCode = (await workspace.run(line)).exitCode;
   });
   expect(exitCode).toBe(0);
   expect(inTermsOf({ leaves }, traces)).toEqual(wantedOf({ leaves }));
@@ -560,25 +562,25 @@ test.each(Object.entries(CHANGES))("API-6 %s records its changes in the audit lo
 
 test("read-only commands change nothing", async () => {
   await using place = await createInstalledGateway();
-  const { bench } = place;
-  await withAda(bench);
-  await bench.json(`catalog seed ${withCatalog(bench)}`);
-  await withPolicy(bench);
-  await draftOn(bench, POLICY);
-  await withClient(bench);
-  withHarnessFile(bench);
+  const { workspace } = place;
+  await withAda(workspace);
+  await workspace.json(`catalog seed ${withCatalog(workspace)}`);
+  await withPolicy(workspace);
+  await draftOn(workspace, POLICY);
+  await withClient(workspace);
+  withHarnessFile(workspace);
   const names = new Map([
-    ["GROUP", await withGroup(bench)],
-    ["INVITATION", await withInvitation(bench)],
-    ["LOGIN", (await logInOn(bench)).grantId],
-    ["SESSION", await withSession(bench)],
-    ["BACKUP", String((await bench.json("backup create")).path)],
-    ["ARTIFACT", String((await bench.json(`artifacts create ${await withHost(bench)}`)).artifact_id)],
+    ["GROUP", await withGroup(workspace)],
+    ["INVITATION", await withInvitation(workspace)],
+    ["LOGIN", (await logInOn(workspace)).grantId],
+    ["SESSION", await withSession(workspace)],
+    ["BACKUP", String((await workspace.json("backup create")).path)],
+    ["ARTIFACT", String((await workspace.json(`artifacts create ${await withHost(workspace)}`)).artifact_id)],
   ]);
   const found: Record<string, unknown> = {};
-  using watch = watchOf(databaseOf(bench));
+  using watch = watchOf(databaseOf(workspace));
   for (const [command, rest] of Object.entries(READS)) {
-    const { exitCode } = await bench.run(`${command} ${names.get(rest) ?? rest}`.trim());
+    const { exitCode } = await workspace.run(`${command} ${names.get(rest) ?? rest}`.trim());
     found[command] = { exitCode, ...watch.traces() };
   }
   const nothing = { exitCode: 0, actions: [], tables: [] };

@@ -7,7 +7,7 @@ import { isRoot, NOBODY } from "../support/cli/child.ts";
 import { runCli } from "../support/cli/cli.ts";
 import { productCommand } from "../support/cli/executable.ts";
 import { giveAway } from "../support/give-away.ts";
-import { type Bench, createInstallation } from "../support/in-process.ts";
+import { createInstallation, type Workspace } from "../support/in-process.ts";
 
 interface Finding {
   check: string;
@@ -18,7 +18,7 @@ interface Finding {
 
 async function diagnosed({
   data,
-}: Bench): Promise<{ exitCode: number; of(check: string): Finding | undefined }> {
+}: Workspace): Promise<{ exitCode: number; of(check: string): Finding | undefined }> {
   const { stdout, exitCode } = await runCli(["doctor", "--json", "--data-dir", data]);
   const { checks }: { checks: Finding[] } = JSON.parse(stdout);
   return { exitCode, of: (name) => checks.find(({ check }) => check === name) };
@@ -47,15 +47,15 @@ const FAULTS: Readonly<Record<string, [spoil: (place: string) => void, name: str
 
 test.each(Object.entries(FAULTS))("reports %s with its mode, owner and remedy", async (_, fault) => {
   const [spoil, name, permissions] = fault;
-  using bench = await createInstallation();
-  if (isRoot) giveAway(bench); // root can read every file
-  const { uid } = statSync(bench.data);
-  const place = join(bench.data, name);
+  using workspace = await createInstallation();
+  if (isRoot) giveAway(workspace); // root can read every file
+  const { uid } = statSync(workspace.data);
+  const place = join(workspace.data, name);
   spoil(place);
-  const { exitCode, of } = await diagnosed(bench);
+  const { exitCode, of } = await diagnosed(workspace);
   if (!isRoot) chmodSync(place, 0o700);
   const named = `${place} (${permissions.replace("<owner>", String(uid))})`;
-  const all = `as root: chown -R ${uid} '${bench.data}' && chmod -R u+rwX,go= '${bench.data}'`;
+  const all = `as root: chown -R ${uid} '${workspace.data}' && chmod -R u+rwX,go= '${workspace.data}'`;
   expect(of("files")).toMatchObject({
     result: "failed",
     detail: expect.stringContaining(named),
@@ -70,14 +70,14 @@ test.each(Object.entries(FAULTS))("reports %s with its mode, owner and remedy", 
 });
 
 test("names an unreadable systemd credential, and the user who can run the command", async () => {
-  using bench = await createInstallation();
-  const credentials = join(bench.folder, "credentials");
+  using workspace = await createInstallation();
+  const credentials = join(workspace.folder, "credentials");
   mkdirSync(credentials);
-  renameSync(join(bench.data, "keys/0001.sealing-key"), join(credentials, "sealing-key"));
+  renameSync(join(workspace.data, "keys/0001.sealing-key"), join(credentials, "sealing-key"));
   chmodSync(join(credentials, "sealing-key"), isRoot ? 0o400 : 0);
-  if (isRoot) giveAway(bench);
+  if (isRoot) giveAway(workspace);
   const asOwner = isRoot ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];
-  const { exitCode, stderr } = await runCli(["doctor", "--data-dir", bench.data], {
+  const { exitCode, stderr } = await runCli(["doctor", "--data-dir", workspace.data], {
     command: [...asOwner, ...productCommand()],
     env: { CREDENTIALS_DIRECTORY: credentials, PATH: process.env.PATH ?? "" },
   });

@@ -128,13 +128,13 @@ test.each([
   "audit export --out audit.jsonl",
   "backup create backup.qmb",
 ])("CLI-13 %s leaves no files behind and exits with 130 when interrupted", async (line) => {
-  using bench = await createInstallation();
-  cpSync(EXAMPLE, bench.folder, { recursive: true });
-  await bench.json("catalog seed catalog.yaml");
-  appendFileSync(join(bench.folder, "catalog.yaml"), "\n"); // differs from the file that was read last
-  const files = () => readdirSync(bench.folder, { recursive: true, encoding: "utf8" }).toSorted();
+  using workspace = await createInstallation();
+  cpSync(EXAMPLE, workspace.folder, { recursive: true });
+  await workspace.json("catalog seed catalog.yaml");
+  appendFileSync(join(workspace.folder, "catalog.yaml"), "\n"); // differs from the file that was read last
+  const files = () => readdirSync(workspace.folder, { recursive: true, encoding: "utf8" }).toSorted();
   const before = files();
-  const { stdout, stderr, exitCode } = await bench.run(line, {
+  const { stdout, stderr, exitCode } = await workspace.run(line, {
     signal: AbortSignal.abort(new Interrupted("SIGINT")),
   });
   expect({ stdout, stderr, exitCode }).toEqual({

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { expectGolden, type Step } from "../support/cli/golden.ts";
 import { tarFile, tarGzOf } from "../support/content/tar.ts";
-import { type Bench, createBench, createInstallation, runHere } from "../support/in-process.ts";
+import { createInstallation, createWorkspace, runHere, type Workspace } from "../support/in-process.ts";
 import { rowOf } from "../support/inference/request-rows.ts";
 import { publishOn, reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
@@ -31,16 +31,16 @@ const NEW_KEY_ID = "<key id, 43 characters long, of a new pair>";
 /** Replaces ids at the gateway: they are digests of random keys. */
 const EXTERNAL_ID = /(?<![\w-])[0-9a-f]{64}(?![\w-])/g;
 
-const replacements = ({ folder }: Bench) => new Map<string | RegExp, string>([[folder, "<folder>"]]);
+const replacements = ({ folder }: Workspace) => new Map<string | RegExp, string>([[folder, "<folder>"]]);
 
 /** Runs the command lines in order on the same installation. */
-async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
+async function transcript(workspace: Workspace, lines: readonly string[]): Promise<Step[]> {
   const steps: Step[] = [];
-  for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  for (const line of lines) steps.push({ line, ...(await workspace.run(line)) });
   return steps;
 }
 
-function addCatalog({ folder }: Bench): void {
+function addCatalog({ folder }: Workspace): void {
   cpSync(EXAMPLE, folder, { recursive: true });
   const text = "- {id: one, version: '2', source_ref: https://example.com/one.tar.gz, sha256: DIGEST}\n";
   writeFileSync(join(folder, "short.yaml"), text.replace("DIGEST", "a".repeat(64)));
@@ -48,7 +48,7 @@ function addCatalog({ folder }: Bench): void {
 }
 
 test("setup", async () => {
-  using bench = createBench();
+  using workspace = createWorkspace();
   const email = "--bootstrap-admin-email root@example.org";
   const lines = [
     `setup ${email} --dry-run`,
@@ -63,8 +63,8 @@ test("setup", async () => {
   ];
   expectGolden(
     "setup",
-    await transcript(bench, [...lines, ...more]),
-    replacements(bench).set(/schema \d+/g, "schema N"),
+    await transcript(workspace, [...lines, ...more]),
+    replacements(workspace).set(/schema \d+/g, "schema N"),
   );
 });
 
@@ -77,21 +77,21 @@ const SETTINGS_CUT = new Map<string | RegExp, string>([
 ]);
 
 test("config and version, without a data directory", async () => {
-  using bench = createBench();
-  writeFileSync(join(bench.folder, "wrong.yaml"), "server:\n  lisen: x\n");
+  using workspace = createWorkspace();
+  writeFileSync(join(workspace.folder, "wrong.yaml"), "server:\n  lisen: x\n");
   const moved = `control_api:
   database_url: postgres://user:password@db/x
   listen: 127.0.0.1:9000
   auth: {audience: "https://control.example.com", issuer: "https://control.example.com/api/auth"}
 `;
-  writeFileSync(join(bench.folder, "moved.yaml"), moved);
-  writeFileSync(join(bench.folder, "both.yaml"), `${moved}server: {listen: "127.0.0.1:8080"}\n`);
+  writeFileSync(join(workspace.folder, "moved.yaml"), moved);
+  writeFileSync(join(workspace.folder, "both.yaml"), `${moved}server: {listen: "127.0.0.1:8080"}\n`);
   for (const [name, mode] of [
     ["empty.crt", 0o644],
     ["open.key", 0o644],
   ] as const)
-    writeFileSync(join(bench.folder, name), "", { mode });
-  const steps = await transcript(bench, [
+    writeFileSync(join(workspace.folder, name), "", { mode });
+  const steps = await transcript(workspace, [
     "config show",
     "config show --json",
     "config show --outgoing",
@@ -115,14 +115,14 @@ test("config and version, without a data directory", async () => {
   ]);
   const versions = [];
   for (const line of ["version", "version --json"])
-    versions.push({ line, ...(await runHere(line.split(" "), { cwd: bench.folder })) });
-  expectGolden("config", [...steps, ...versions], new Map([...replacements(bench), ...SETTINGS_CUT]));
+    versions.push({ line, ...(await runHere(line.split(" "), { cwd: workspace.folder })) });
+  expectGolden("config", [...steps, ...versions], new Map([...replacements(workspace), ...SETTINGS_CUT]));
 });
 
 test("catalog", async () => {
-  using bench = await createInstallation();
-  addCatalog(bench);
-  const steps = await transcript(bench, [
+  using workspace = await createInstallation();
+  addCatalog(workspace);
+  const steps = await transcript(workspace, [
     "catalog list",
     "catalog seed catalog.yaml --dry-run",
     "catalog seed catalog.yaml --dry-run --json",
@@ -157,19 +157,19 @@ test("catalog", async () => {
     "catalog export - --json",
     "catalog export out.yaml --json",
   ]);
-  expectGolden("catalog", steps, replacements(bench));
+  expectGolden("catalog", steps, replacements(workspace));
 });
 
 test("harnesses", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const head = "format: quartermaster-harnesses/1\nharnesses:\n";
-  writeFileSync(join(bench.folder, "agents.yaml"), `${head}  codex: {verified_before: 9.0.0-0}\n`);
-  writeFileSync(join(bench.folder, "bad.yaml"), `${head}  codex: {verified_before: 0.1.0}\n  kimi: {}\n`);
-  const before = await transcript(bench, ["harnesses sign agents.yaml"]);
-  const key = await bench.run("catalog bundle-key");
-  writeFileSync(join(bench.folder, "home.pub"), key.stdout);
+  writeFileSync(join(workspace.folder, "agents.yaml"), `${head}  codex: {verified_before: 9.0.0-0}\n`);
+  writeFileSync(join(workspace.folder, "bad.yaml"), `${head}  codex: {verified_before: 0.1.0}\n  kimi: {}\n`);
+  const before = await transcript(workspace, ["harnesses sign agents.yaml"]);
+  const key = await workspace.run("catalog bundle-key");
+  writeFileSync(join(workspace.folder, "home.pub"), key.stdout);
   const settings = "--harnesses-file agents.yaml --harnesses-trust home.pub";
-  const steps = await transcript(bench, [
+  const steps = await transcript(workspace, [
     "harnesses sign agents.yaml",
     "harnesses sign agents.yaml --json",
     "harnesses check agents.yaml",
@@ -179,22 +179,22 @@ test("harnesses", async () => {
     `harnesses list ${settings}`,
     "harnesses list --json",
   ]);
-  const signers = replacements(bench).set(/\b[0-9a-f]{64}\b/g, "<digest>");
+  const signers = replacements(workspace).set(/\b[0-9a-f]{64}\b/g, "<digest>");
   expectGolden("harnesses", [...before, ...steps], signers);
 });
 
 test("catalog bundles", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   using other = await createInstallation();
   const hooks = tarGzOf(tarFile("hooks/start.sh", "npx tool"));
-  for (const { folder } of [bench, other]) writeFileSync(join(folder, "hooks.tar.gz"), hooks);
+  for (const { folder } of [workspace, other]) writeFileSync(join(folder, "hooks.tar.gz"), hooks);
   const entry = { id: "hooks", version: "1", source_ref: "hooks.tar.gz", sha256: sha256Hex(hooks) };
-  writeFileSync(join(bench.folder, "catalog.json"), JSON.stringify([entry]));
+  writeFileSync(join(workspace.folder, "catalog.json"), JSON.stringify([entry]));
   writeFileSync(join(other.folder, "own.json"), JSON.stringify([{ ...entry, id: "own" }]));
-  await bench.json("catalog seed catalog.json");
-  const first = await transcript(bench, ["catalog export --bundle out.qmc", "catalog bundle-key"]);
+  await workspace.json("catalog seed catalog.json");
+  const first = await transcript(workspace, ["catalog export --bundle out.qmc", "catalog bundle-key"]);
   writeFileSync(join(other.folder, "home.pub"), first[1]?.stdout ?? "");
-  const exported = await transcript(bench, [
+  const exported = await transcript(workspace, [
     "catalog bundle-key",
     "catalog bundle-key --json",
     "catalog export --bundle out.qmc",
@@ -202,7 +202,7 @@ test("catalog bundles", async () => {
     "catalog export",
     "catalog export out.yaml --bundle out.qmc",
   ]);
-  cpSync(join(bench.folder, "out.qmc"), join(other.folder, "in.qmc"));
+  cpSync(join(workspace.folder, "out.qmc"), join(other.folder, "in.qmc"));
   await other.json("catalog seed own.json");
   const [own] = JSON.parse((await other.run("catalog export - --json")).stdout).package_catalog.packages;
   const policy = { revision: "any", allowed_harnesses: ["codex"], packages: [own] };
@@ -223,7 +223,7 @@ test("catalog bundles", async () => {
     "catalog import home.pub --trust home.pub",
     "catalog import in.qmc --trust in.qmc",
   ]);
-  const hidden = replacements(bench)
+  const hidden = replacements(workspace)
     .set(other.folder, "<other folder>")
     .set(/^[A-Za-z0-9+/=]{60}$/gm, "<key>")
     .set(/\\n[A-Za-z0-9+/=]{60}\\n/g, "\\n<key>\\n")
@@ -232,35 +232,39 @@ test("catalog bundles", async () => {
 });
 
 test("catalog verify with a missing and a damaged archive", async () => {
-  using bench = await createInstallation();
-  addCatalog(bench);
-  await bench.run("catalog seed catalog.yaml");
+  using workspace = await createInstallation();
+  addCatalog(workspace);
+  await workspace.run("catalog seed catalog.yaml");
   const digest = "fb5c2dea998a0ea6d5b6255c9785f4daa6c86ceedf2b9780183ae5d4ccc37228";
-  const blob = join(bench.data, "artifacts/sha256/fb", digest);
+  const blob = join(workspace.data, "artifacts/sha256/fb", digest);
   writeFileSync(blob, "x");
-  const damaged = await transcript(bench, ["catalog verify", "catalog verify --json"]);
+  const damaged = await transcript(workspace, ["catalog verify", "catalog verify --json"]);
   rmSync(blob);
-  const missing = await transcript(bench, ["catalog verify", "catalog seed catalog.yaml", "catalog verify"]);
-  expectGolden("catalog-verify", [...damaged, ...missing], replacements(bench));
+  const missing = await transcript(workspace, [
+    "catalog verify",
+    "catalog seed catalog.yaml",
+    "catalog verify",
+  ]);
+  expectGolden("catalog-verify", [...damaged, ...missing], replacements(workspace));
 });
 
 test("catalog verify warns about a stored archive that violates the rules for new archives", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const bytes = tarGzOf(tarFile("Readme"), tarFile("README"));
   const digest = sha256Hex(bytes);
-  mkdirSync(join(bench.data, "artifacts/sha256", digest.slice(0, 2)), { recursive: true });
-  writeFileSync(join(bench.data, "artifacts/sha256", digest.slice(0, 2), digest), bytes);
-  using database = new Database(join(bench.data, "quartermaster.db"));
+  mkdirSync(join(workspace.data, "artifacts/sha256", digest.slice(0, 2)), { recursive: true });
+  writeFileSync(join(workspace.data, "artifacts/sha256", digest.slice(0, 2), digest), bytes);
+  using database = new Database(join(workspace.data, "quartermaster.db"));
   database.run(
     "INSERT INTO artifacts (id, organization_id, sha256, size_bytes, entries, expanded_bytes, created_at_ms) SELECT ?, id, ?, ?, 2, 2048, 0 FROM organizations",
     [crypto.randomUUID(), digest, bytes.length],
   );
-  const steps = await transcript(bench, ["catalog verify", "catalog verify --json"]);
-  expectGolden("catalog-verify-outdated", steps, replacements(bench));
+  const steps = await transcript(workspace, ["catalog verify", "catalog verify --json"]);
+  expectGolden("catalog-verify-outdated", steps, replacements(workspace));
 });
 
 /** The three verbs that take the role from an administrator who has sent invitations. */
-async function withdrawing(bench: Bench): Promise<Step[]> {
+async function withdrawing(workspace: Workspace): Promise<Step[]> {
   const steps: Step[] = [];
   for (const verb of [
     "set-role dora@example.org member",
@@ -268,17 +272,17 @@ async function withdrawing(bench: Bench): Promise<Step[]> {
     "remove fay@example.org",
   ]) {
     const [, email = ""] = verb.split(" ");
-    await bench.run(`users create ${email} --role admin`);
-    await inviteOn(bench, { inviter: email, emails: [`one-${email}`, `two-${email}`] });
-    steps.push(...(await transcript(bench, [`users ${verb} --dry-run`, `users ${verb} --yes --json`])));
+    await workspace.run(`users create ${email} --role admin`);
+    await inviteOn(workspace, { inviter: email, emails: [`one-${email}`, `two-${email}`] });
+    steps.push(...(await transcript(workspace, [`users ${verb} --dry-run`, `users ${verb} --yes --json`])));
   }
   return steps;
 }
 
 test("users", async () => {
-  using bench = await createInstallation();
-  writeFileSync(join(bench.folder, "password"), "correct horse battery\n", { mode: 0o600 });
-  const steps = await transcript(bench, [
+  using workspace = await createInstallation();
+  writeFileSync(join(workspace.folder, "password"), "correct horse battery\n", { mode: 0o600 });
+  const steps = await transcript(workspace, [
     "users create Ana@example.org --role member",
     "users create bob@example.org --role admin --password-file password",
     "users create carl@example.org --role member --json",
@@ -321,10 +325,10 @@ test("users", async () => {
     "users erase bob@example.org --dry-run",
     "users erase carl@example.org --confirm carl@example.org --json",
   ]);
-  steps.push(...(await withdrawing(bench)));
-  await guessOn(bench, "bob@example.org");
+  steps.push(...(await withdrawing(workspace)));
+  await guessOn(workspace, "bob@example.org");
   const unlocking = ["users unlock bob@example.org", "users unlock bob@example.org --json"];
-  steps.push(...(await transcript(bench, unlocking)));
+  steps.push(...(await transcript(workspace, unlocking)));
   const many = "dora@example.org eli@example.org root@example.org";
   const changing = [
     `users change suspend ${many} --dry-run`,
@@ -334,21 +338,21 @@ test("users", async () => {
     "users change explode dora@example.org",
     "users change suspend --yes",
   ];
-  steps.push(...(await transcript(bench, changing)));
-  await addFactorOn(bench, "bob@example.org");
+  steps.push(...(await transcript(workspace, changing)));
+  await addFactorOn(workspace, "bob@example.org");
   const resetting = [
     "users reset-second-factor bob@example.org",
     "users reset-second-factor bob@example.org --dry-run",
     "users reset-second-factor bob@example.org --yes --json",
     "users reset-second-factor bob@example.org",
   ];
-  steps.push(...(await transcript(bench, resetting)));
-  expectGolden("users", steps, replacements(bench));
+  steps.push(...(await transcript(workspace, resetting)));
+  expectGolden("users", steps, replacements(workspace));
 });
 
 test("organization", async () => {
-  using bench = await createInstallation();
-  const steps = await transcript(bench, [
+  using workspace = await createInstallation();
+  const steps = await transcript(workspace, [
     "organization show",
     "organization show --json",
     "organization rename Example",
@@ -359,16 +363,16 @@ test("organization", async () => {
     "organization rename Other --yes --json",
     `organization rename ${"n".repeat(201)}`,
   ]);
-  expectGolden("organization", steps, replacements(bench));
+  expectGolden("organization", steps, replacements(workspace));
 });
 
 test("branding", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const image = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
-  writeFileSync(join(bench.folder, "logo.svg"), image);
-  writeFileSync(join(bench.folder, "page.svg"), image.replace("svg xmlns", "html xmlns"));
+  writeFileSync(join(workspace.folder, "logo.svg"), image);
+  writeFileSync(join(workspace.folder, "page.svg"), image.replace("svg xmlns", "html xmlns"));
   const origin = "--server-public-url https://qm.example.org";
-  const steps = await transcript(bench, [
+  const steps = await transcript(workspace, [
     "branding show",
     "branding show --json",
     "branding apply --logo-url http://example.org/logo.svg --yes",
@@ -385,21 +389,21 @@ test("branding", async () => {
     `branding upload logo logo.svg ${origin} --yes --json`,
     "branding show",
   ]);
-  expectGolden("branding", steps, replacements(bench));
+  expectGolden("branding", steps, replacements(workspace));
 });
 
 test("invitations", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const origin = "--server-public-url https://qm.example.org";
-  const invited = await transcript(bench, [
+  const invited = await transcript(workspace, [
     "invitations list",
     "users invite ana@example.org --role member",
     "users invite ana@example.org --role member --server-public-url https://qm.example.org",
     "users invite bob@example.org --role admin --server-public-url https://qm.example.org --json",
   ]);
-  const { items } = await bench.json("invitations list --q ana");
+  const { items } = await workspace.json("invitations list --q ana");
   const id = Array.isArray(items) ? items[0].id : "";
-  const steps = await transcript(bench, [
+  const steps = await transcript(workspace, [
     "invitations list",
     "invitations list --wide",
     "invitations list --status outstanding --role admin --json",
@@ -418,10 +422,10 @@ test("invitations", async () => {
     `invitations regenerate ${id} ${origin}`,
     "users invite carl@example.org --role member --server-public-url https://qm.example.org --json",
   ]);
-  const { items: others } = await bench.json("invitations list --q carl");
+  const { items: others } = await workspace.json("invitations list --q carl");
   const other = Array.isArray(others) ? others[0].id : "";
-  const renewed = await transcript(bench, [`invitations regenerate ${other} --yes --json ${origin}`]);
-  expectGolden("invitations", [...invited, ...steps, ...renewed], replacements(bench));
+  const renewed = await transcript(workspace, [`invitations regenerate ${other} --yes --json ${origin}`]);
+  expectGolden("invitations", [...invited, ...steps, ...renewed], replacements(workspace));
 });
 
 const PROVIDER = `identity:
@@ -432,19 +436,19 @@ const PROVIDER = `identity:
 server: {public_url: https://qm.example.org}
 `;
 
-function addProvider({ folder }: Bench): void {
+function addProvider({ folder }: Workspace): void {
   writeFileSync(join(folder, "provider.yaml"), PROVIDER);
   writeFileSync(join(folder, "client-secret"), "client-secret", { mode: 0o600 });
 }
 
 test("SSO-33 identities", async () => {
-  using bench = await createInstallation();
-  addProvider(bench);
+  using workspace = await createInstallation();
+  addProvider(workspace);
   const ana = "ana@example.org";
-  await bench.json(`users create ${ana} --role member`);
+  await workspace.json(`users create ${ana} --role member`);
   const there = "--config provider.yaml";
   const former = "--issuer https://old.example.org";
-  const steps = await transcript(bench, [
+  const steps = await transcript(workspace, [
     "identities list",
     `identities create ${ana} --subject 00u1a2b3 ${there} --dry-run`,
     `identities create ${ana} --subject 00u1a2b3 ${there} --yes`,
@@ -454,7 +458,7 @@ test("SSO-33 identities", async () => {
     `identities create root@example.org --subject root ${former} ${there} --dry-run`,
     `identities create root@example.org --subject root ${former} --yes --json`,
   ]);
-  const moves = await transcript(bench, [
+  const moves = await transcript(workspace, [
     `identities create --from-issuer https://old.example.org --by email ${there}`,
     `identities create --from-issuer https://id.example.org --by email ${there}`,
     "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --dry-run",
@@ -464,8 +468,8 @@ test("SSO-33 identities", async () => {
     "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id",
     "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id --json",
   ]);
-  await bench.run(`users suspend ${ana} --yes`);
-  const more = await transcript(bench, [
+  await workspace.run(`users suspend ${ana} --yes`);
+  const more = await transcript(workspace, [
     `identities create ${ana} --subject 7 ${former} --dry-run --json`,
     "identities list",
     "identities list --wide",
@@ -478,13 +482,13 @@ test("SSO-33 identities", async () => {
     `identities remove root@example.org ${former} --yes --json`,
     "identities list --json",
   ]);
-  expectGolden("identities", [...steps, ...moves, ...more], replacements(bench));
+  expectGolden("identities", [...steps, ...moves, ...more], replacements(workspace));
 });
 
 test("logins", async () => {
-  using bench = await createInstallation();
-  const { grantId, loginSessionId, pendingId } = await logInOn(bench);
-  const steps = await transcript(bench, [
+  using workspace = await createInstallation();
+  const { grantId, loginSessionId, pendingId } = await logInOn(workspace);
+  const steps = await transcript(workspace, [
     "logins list",
     "logins list --wide",
     "logins list --kind grant --json",
@@ -501,8 +505,8 @@ test("logins", async () => {
     "logins revoke --user root@example.org --json",
     "logins list",
   ]);
-  const { loginSessionId: kept } = await logInOn(bench);
-  const all = await transcript(bench, [
+  const { loginSessionId: kept } = await logInOn(workspace);
+  const all = await transcript(workspace, [
     `logins revoke --user root@example.org --except ${kept} --dry-run`,
     `logins revoke --user root@example.org --except ${kept} --yes --json`,
     `logins revoke --user root@example.org --except ${loginSessionId} --yes`,
@@ -511,31 +515,31 @@ test("logins", async () => {
     "logins revoke --all --yes",
     "logins revoke --all",
   ]);
-  expectGolden("logins", [...steps, ...all], replacements(bench));
+  expectGolden("logins", [...steps, ...all], replacements(workspace));
 });
 
 test("signing keys", async () => {
-  using bench = await createInstallation();
-  const asked = await transcript(bench, [
+  using workspace = await createInstallation();
+  const asked = await transcript(workspace, [
     "signing-keys list --json",
     "signing-keys rotate",
     "signing-keys rotate --dry-run",
   ]);
-  bench.clock.advance(HOUR_MS); // keys created in the same millisecond have no defined order
-  const steps = await transcript(bench, [
+  workspace.clock.advance(HOUR_MS); // keys created in the same millisecond have no defined order
+  const steps = await transcript(workspace, [
     "signing-keys rotate --yes",
     "signing-keys list",
     "signing-keys list --wide",
     "signing-keys rotate --yes --json",
   ]);
-  expectGolden("signing-keys", [...asked, ...steps], replacements(bench).set(KEY_ID, NEW_KEY_ID));
+  expectGolden("signing-keys", [...asked, ...steps], replacements(workspace).set(KEY_ID, NEW_KEY_ID));
 });
 
 test("scim", async () => {
-  using bench = await createInstallation();
-  const file = join(bench.folder, "token");
+  using workspace = await createInstallation();
+  const file = join(workspace.folder, "token");
   writeFileSync(file, "configured-secret\n", { mode: 0o600 });
-  const made = await transcript(bench, [
+  const made = await transcript(workspace, [
     "scim tokens list",
     "scim status",
     "scim tokens create okta",
@@ -543,10 +547,10 @@ test("scim", async () => {
     "scim tokens create entra",
     "scim tokens list --scim-token-file token",
   ]);
-  await presentOn(bench, file, "configured-secret");
-  await provisionOn(bench);
-  bench.clock.advance(HOUR_MS);
-  const used = await transcript(bench, [
+  await presentOn(workspace, file, "configured-secret");
+  await provisionOn(workspace);
+  workspace.clock.advance(HOUR_MS);
+  const used = await transcript(workspace, [
     "scim tokens list",
     "scim tokens list --json",
     "scim status --scim-token-file token",
@@ -569,17 +573,17 @@ test("scim", async () => {
     "users list --source scim",
   ]);
   const createdBy = /(?<="created_by": ")(?!configuration)[^"]+/g; // the user who runs the test
-  expectGolden("scim", [...made, ...used], replacements(bench).set(createdBy, "<operator>"));
+  expectGolden("scim", [...made, ...used], replacements(workspace).set(createdBy, "<operator>"));
 });
 
 test("gateway models", async () => {
   await using upstream = await createInstalledGateway();
-  const { bench, gateway } = upstream;
-  const off = await transcript(bench, ["gateway models list"]);
-  await beginPolicyOn(bench);
+  const { workspace, gateway } = upstream;
+  const off = await transcript(workspace, ["gateway models list"]);
+  await beginPolicyOn(workspace);
   const withGateway = (...lines: string[]) =>
     transcript(
-      bench,
+      workspace,
       lines.map((line) => `gateway models ${line} --config gateway.yaml`),
     );
   const early = await withGateway(
@@ -591,7 +595,7 @@ test("gateway models", async () => {
   gateway.models = ["model-b", { id: "model-a", display_name: "A", metadata: { context: 8 } }];
   const first = await withGateway("list", "refresh", "refresh --json");
   gateway.models = [{ id: "model-a", display_name: "A, the second", metadata: { context: 16 } }];
-  bench.clock.advance(HOUR_MS);
+  workspace.clock.advance(HOUR_MS);
   const later = await withGateway(
     "refresh",
     "list",
@@ -613,19 +617,19 @@ test("gateway models", async () => {
   );
   gateway.fail("GET /v1/models", { kind: "status", status: 401 });
   const failed = await withGateway("refresh", "list");
-  const words = replacements(bench).set(EXTERNAL_ID, "<sha256>");
+  const words = replacements(workspace).set(EXTERNAL_ID, "<sha256>");
   expectGolden("gateway-models", [...off, ...early, ...first, ...later, ...failed], words);
 });
 
 test("gateway logs", async () => {
-  using bench = await createInstallation();
-  mkdirSync(join(bench.folder, "logs"));
-  bench.clock.advance(2 * HOUR_MS);
-  const userId = userOn(bench);
+  using workspace = await createInstallation();
+  mkdirSync(join(workspace.folder, "logs"));
+  workspace.clock.advance(2 * HOUR_MS);
+  const userId = userOn(workspace);
   const rows = [1, 2, 3].map((number) => rowOf(number, { userId }));
-  useOn(bench, { userId, day: dayOf(START_MS), model: "gpt-5" });
-  logOn(bench, rows, [{ fromMs: START_MS, toMs: START_MS + 5, count: 12, cause: "queue_full" }]);
-  const lists = await transcript(bench, [
+  useOn(workspace, { userId, day: dayOf(START_MS), model: "gpt-5" });
+  logOn(workspace, rows, [{ fromMs: START_MS, toMs: START_MS + 5, count: 12, cause: "queue_full" }]);
+  const lists = await transcript(workspace, [
     "gateway logs list",
     "gateway logs list --wide --limit 1",
     "gateway logs list --model gpt-5 --limit 1 --json",
@@ -638,8 +642,8 @@ test("gateway logs", async () => {
     "gateway usage --by model --json",
     "gateway usage --from tomorrow",
   ]);
-  bench.clock.advance(2 * DAY_MS);
-  const exports = await transcript(bench, [
+  workspace.clock.advance(2 * DAY_MS);
+  const exports = await transcript(workspace, [
     "gateway logs export --out logs",
     "gateway logs export --jsonl --out logs --dry-run",
     "gateway logs export --jsonl --out logs",
@@ -648,23 +652,23 @@ test("gateway logs", async () => {
     "gateway logs export --jsonl",
     "gateway logs export --jsonl --store",
   ]);
-  expectGolden("gateway-logs", [...lists, ...exports], replacements(bench));
+  expectGolden("gateway-logs", [...lists, ...exports], replacements(workspace));
 });
 
 const JOB_NAMES = ["access-sweep", "gateway-reconcile"];
 
 test("keys", async () => {
   await using upstream = await createInstalledGateway();
-  const { bench, gateway } = upstream;
-  const off = await transcript(bench, [
+  const { workspace, gateway } = upstream;
+  const off = await transcript(workspace, [
     "keys list",
     "keys show root@example.org",
     "keys ensure root@example.org",
   ]);
   for (const name of ["ana", "bob", "carl"])
-    await bench.json(`users create ${name}@example.org --role member`);
+    await workspace.json(`users create ${name}@example.org --role member`);
   for (const name of ["ana", "bob"]) gateway.addUser(`${name}@example.org`);
-  const made = await transcript(bench, [
+  const made = await transcript(workspace, [
     "keys list --config gateway.yaml",
     "keys ensure ana@example.org --config gateway.yaml",
     "keys ensure ana@example.org --config gateway.yaml",
@@ -673,8 +677,8 @@ test("keys", async () => {
     "keys ensure carl@example.org --config gateway.yaml",
     "keys ensure carl@example.org --manual --config gateway.yaml --json",
   ]);
-  bench.clock.advance(HOUR_MS);
-  const shown = await transcript(bench, [
+  workspace.clock.advance(HOUR_MS);
+  const shown = await transcript(workspace, [
     "keys list --config gateway.yaml",
     "keys list --wide --config gateway.yaml",
     "keys list --expires-within 7d --config gateway.yaml",
@@ -696,7 +700,7 @@ test("keys", async () => {
     "keys reconcile --config gateway.yaml",
   ]);
   gateway.addUser("carl@example.org");
-  const healed = await transcript(bench, [
+  const healed = await transcript(workspace, [
     "keys reconcile --config gateway.yaml",
     "keys reconcile --config gateway.yaml --json",
     "users suspend ana@example.org --yes",
@@ -708,7 +712,7 @@ test("keys", async () => {
     "signing-keys list --config gateway.yaml",
     "keys rotate carl@example.org --config gateway.yaml --yes --json",
   ]);
-  const many = await transcript(bench, [
+  const many = await transcript(workspace, [
     "keys change rotate ana@example.org bob@example.org --config gateway.yaml --dry-run",
     "keys change ensure bob@example.org carl@example.org --config gateway.yaml --yes",
     "keys change revoke --state ready --config gateway.yaml --yes --json",
@@ -717,18 +721,18 @@ test("keys", async () => {
     "keys change revoke --expires-within soon --yes",
     "keys change explode ana@example.org",
   ]);
-  const replacing = replacements(bench)
+  const replacing = replacements(workspace)
     .set(EXTERNAL_ID, "<external id, 64 characters long>")
     .set(KEY_ID, NEW_KEY_ID);
   expectGolden("keys", [...off, ...made, ...shown, ...healed, ...many], replacing);
 });
 
 test("sealing keys", async () => {
-  using bench = await createInstallation();
-  writeFileSync(join(bench.folder, "provided"), `${Buffer.alloc(32, 7).toString("base64")}\n`, {
+  using workspace = await createInstallation();
+  writeFileSync(join(workspace.folder, "provided"), `${Buffer.alloc(32, 7).toString("base64")}\n`, {
     mode: 0o600,
   });
-  const first = await transcript(bench, [
+  const first = await transcript(workspace, [
     "sealing-keys list",
     "sealing-keys rotate",
     "sealing-keys rotate --dry-run",
@@ -737,24 +741,24 @@ test("sealing keys", async () => {
     "sealing-keys list --wide",
     "sealing-keys list --json",
   ]);
-  await rewrapOn(bench);
-  const rewrapped = await transcript(bench, [
+  await rewrapOn(workspace);
+  const rewrapped = await transcript(workspace, [
     "sealing-keys list",
     "sealing-keys rotate --yes --json",
     "sealing-keys list --keys-sealing-key-file provided",
     "sealing-keys rotate --keys-sealing-key-file provided",
   ]);
-  rmSync(join(bench.data, "keys/0002.sealing-key"));
-  const missing = await transcript(bench, ["sealing-keys list", "sealing-keys rotate --yes"]);
-  expectGolden("sealing-keys", [...first, ...rewrapped, ...missing], replacements(bench));
+  rmSync(join(workspace.data, "keys/0002.sealing-key"));
+  const missing = await transcript(workspace, ["sealing-keys list", "sealing-keys rotate --yes"]);
+  expectGolden("sealing-keys", [...first, ...rewrapped, ...missing], replacements(workspace));
 });
 
 test("jobs", async () => {
-  using bench = await createInstallation();
-  const none = await transcript(bench, ["jobs list", "jobs run access-sweep"]);
-  await runJobsOn(bench, JOB_NAMES);
-  bench.clock.advance(MINUTE_MS);
-  const steps = await transcript(bench, [
+  using workspace = await createInstallation();
+  const none = await transcript(workspace, ["jobs list", "jobs run access-sweep"]);
+  await runJobsOn(workspace, JOB_NAMES);
+  workspace.clock.advance(MINUTE_MS);
+  const steps = await transcript(workspace, [
     "jobs list",
     "jobs list --wide",
     "jobs run access-sweep",
@@ -769,22 +773,25 @@ test("jobs", async () => {
     "jobs run access-sweep --json",
     "jobs resume access-sweep --json",
   ]);
-  expectGolden("jobs", [...none, ...steps], replacements(bench));
+  expectGolden("jobs", [...none, ...steps], replacements(workspace));
 });
 
 test("sessions", async () => {
-  using bench = await createInstallation();
-  const none = await transcript(bench, ["sessions list", "sessions verify", "sessions apply --yes"]);
-  const { sessionId: id } = await captureOn(bench, "the first session");
-  bench.clock.advance(HOUR_MS);
-  await captureOn(bench, "the second version", { more: { title: "Move the orders", resumable: false } });
+  using workspace = await createInstallation();
+  const none = await transcript(workspace, ["sessions list", "sessions verify", "sessions apply --yes"]);
+  const { sessionId: id } = await captureOn(workspace, "the first session");
+  workspace.clock.advance(HOUR_MS);
+  await captureOn(workspace, "the second version", { more: { title: "Move the orders", resumable: false } });
   const more = { session_id: "other", harness: "claude", compatibility_profile: "legacy", resumable: false };
-  const { sessionId: other } = await captureOn(bench, "another session", { more });
-  await shareOn(bench, { sessionId: id, mode: "workspace" });
-  bench.clock.advance(2 * DAY_MS);
-  writeFileSync(join(bench.folder, "shorter.yaml"), "sessions: {retention_days: 1, superseded_days: 0}\n");
+  const { sessionId: other } = await captureOn(workspace, "another session", { more });
+  await shareOn(workspace, { sessionId: id, mode: "workspace" });
+  workspace.clock.advance(2 * DAY_MS);
+  writeFileSync(
+    join(workspace.folder, "shorter.yaml"),
+    "sessions: {retention_days: 1, superseded_days: 0}\n",
+  );
   const shorter = "--config shorter.yaml";
-  const kept = await transcript(bench, [
+  const kept = await transcript(workspace, [
     "sessions list",
     "sessions list --wide",
     "sessions list --harness claude --json",
@@ -813,8 +820,8 @@ test("sessions", async () => {
     "sessions verify --json",
   ]);
   const digest = sha256Hex("the first session");
-  writeFileSync(join(bench.data, "sessions/sha256", digest.slice(0, 2), digest), "the worst session");
-  const gone = await transcript(bench, [
+  writeFileSync(join(workspace.data, "sessions/sha256", digest.slice(0, 2), digest), "the worst session");
+  const gone = await transcript(workspace, [
     "sessions verify --dry-run",
     "sessions verify",
     "sessions verify --json",
@@ -823,31 +830,31 @@ test("sessions", async () => {
     `sessions remove ${other} --yes --json`,
     "sessions sweep --yes",
   ]);
-  leaveObject(bench);
-  const swept = await transcript(bench, [
+  leaveObject(workspace);
+  const swept = await transcript(workspace, [
     "sessions sweep --dry-run",
     "sessions sweep --yes",
     "sessions sweep --yes --json",
   ]);
-  expectGolden("sessions", [...none, ...kept, ...gone, ...swept], replacements(bench));
+  expectGolden("sessions", [...none, ...kept, ...gone, ...swept], replacements(workspace));
 });
 
 test("clients", async () => {
-  using bench = await createInstallation();
-  const none = await transcript(bench, ["clients list", "clients revoke --stale 90d"]);
-  const config_revision = await publishOn(bench);
-  await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
-  bench.clock.advance(80 * DAY_MS);
-  const login = await reportOn(bench, [
+  using workspace = await createInstallation();
+  const none = await transcript(workspace, ["clients list", "clients revoke --stale 90d"]);
+  const config_revision = await publishOn(workspace);
+  await reportOn(workspace, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
+  workspace.clock.advance(80 * DAY_MS);
+  const login = await reportOn(workspace, [
     { instance_id: "i-2", hostname: "lab-2", config_revision: null },
     { instance_id: "i-3", hostname: "lab-3", config_revision, files_ok: false, packages: [] },
   ]);
-  bench.clock.advance(20 * DAY_MS);
-  await reportOn(bench, [{ instance_id: "i-4", hostname: null, config_revision }], login);
-  bench.clock.advance(HOUR_MS);
-  const { items } = await bench.json("clients list --q i-4");
+  workspace.clock.advance(20 * DAY_MS);
+  await reportOn(workspace, [{ instance_id: "i-4", hostname: null, config_revision }], login);
+  workspace.clock.advance(HOUR_MS);
+  const { items } = await workspace.json("clients list --q i-4");
   const id = Array.isArray(items) ? items[0].id : "";
-  const steps = await transcript(bench, [
+  const steps = await transcript(workspace, [
     "clients list",
     "clients list --wide",
     "clients list --health attention --json",
@@ -885,7 +892,7 @@ test("clients", async () => {
     "clients remove --stale 1d --yes",
     "clients list",
   ]);
-  expectGolden("clients", [...none, ...steps], replacements(bench));
+  expectGolden("clients", [...none, ...steps], replacements(workspace));
 });
 
 /** Replaces what differs between runs: digests, sizes of random contents, and additions by new migrations. */
@@ -902,20 +909,20 @@ const BACKUP_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/(?<=\.(?:qmb|db) +\w+ +\S+ +)\d+( +)\d+/g, "N$1N"],
 ];
 
-/** @returns a bench with a copy of the data, to which this process has no open connection */
-function copyOf({ data }: Bench): Bench {
-  const copy = createBench();
+/** @returns a workspace with a copy of the data, to which this process has no open connection */
+function copyOf({ data }: Workspace): Workspace {
+  const copy = createWorkspace();
   cpSync(data, copy.data, { recursive: true });
   return copy;
 }
 
 test("backup", async () => {
-  using bench = await createInstallation();
-  writeFileSync(join(bench.folder, "passphrase"), "correct horse battery\n", { mode: 0o600 });
-  mkdirSync(join(bench.data, "backups"), { recursive: true });
-  mkdirSync(join(bench.folder, "new-folder"));
-  symlinkSync("/none", join(bench.data, "backups/backup-removed-meanwhile.qmb"));
-  const steps = await transcript(bench, [
+  using workspace = await createInstallation();
+  writeFileSync(join(workspace.folder, "passphrase"), "correct horse battery\n", { mode: 0o600 });
+  mkdirSync(join(workspace.data, "backups"), { recursive: true });
+  mkdirSync(join(workspace.folder, "new-folder"));
+  symlinkSync("/none", join(workspace.data, "backups/backup-removed-meanwhile.qmb"));
+  const steps = await transcript(workspace, [
     "backup list",
     "backup create",
     "backup create missing-folder/",
@@ -931,26 +938,26 @@ test("backup", async () => {
     "backup verify passphrase",
     "backup verify none.qmb",
   ]);
-  const backup = join(bench.folder, "with-keys.qmb");
-  using other = copyOf(bench);
+  const backup = join(workspace.folder, "with-keys.qmb");
+  using other = copyOf(workspace);
   const restoring = await transcript(other, [
     `backup restore ${backup}`,
     `backup restore ${backup} --dry-run --revoke-logins`,
     `backup restore ${backup} --dry-run --json`,
     `backup restore ${backup} --confirm data`,
   ]);
-  using third = copyOf(bench);
+  using third = copyOf(workspace);
   const more = await transcript(third, [`backup restore ${backup} --confirm data --revoke-logins --json`]);
-  using fourth = copyOf(bench);
+  using fourth = copyOf(workspace);
   more.push(...(await transcript(fourth, [`backup restore ${backup} --confirm data --revoke-logins`])));
-  using fresh = createBench();
+  using fresh = createWorkspace();
   const moved = await transcript(fresh, [
     `backup restore ${backup} --dry-run`,
     `backup restore ${backup}`,
     `backup restore ${backup} --confirm data`,
   ]);
   const replace = new Map<string | RegExp, string>([
-    ...[bench, other, third, fourth, fresh].map(({ folder }) => [folder, "<folder>"] as const),
+    ...[workspace, other, third, fourth, fresh].map(({ folder }) => [folder, "<folder>"] as const),
     ...BACKUP_REPLACEMENTS,
   ]);
   expectGolden("backup", [...steps, ...restoring, ...more, ...moved], replace);
@@ -959,10 +966,10 @@ test("backup", async () => {
 test("migrate", async () => {
   using newest = await createInstallation();
   const current = await transcript(newest, ["migrate up", "migrate up --json"]);
-  using bench = createBench();
-  makeOlder(bench.data, bench.clock);
-  using other = copyOf(bench);
-  const steps = await transcript(bench, [
+  using workspace = createWorkspace();
+  makeOlder(workspace.data, workspace.clock);
+  using other = copyOf(workspace);
+  const steps = await transcript(workspace, [
     "migrate status",
     "migrate status --json",
     "migrate up --dry-run",
@@ -973,7 +980,7 @@ test("migrate", async () => {
   ]);
   const json = await transcript(other, ["migrate up --json"]);
   const replace = new Map<string | RegExp, string>([
-    ...[newest, bench, other].map(({ folder }) => [folder, "<folder>"] as const),
+    ...[newest, workspace, other].map(({ folder }) => [folder, "<folder>"] as const),
     ...BACKUP_REPLACEMENTS,
   ]);
   expectGolden("migrate", [...current, ...steps, ...json], replace);
@@ -981,9 +988,9 @@ test("migrate", async () => {
 
 test("probe", async () => {
   await using service = await createListeningServer();
-  using bench = createBench();
-  writeFileSync(join(bench.folder, "ca.pem"), "no certificate");
-  writeFileSync(join(bench.folder, "token"), "refused\n", { mode: 0o600 });
+  using workspace = createWorkspace();
+  writeFileSync(join(workspace.folder, "ca.pem"), "no certificate");
+  writeFileSync(join(workspace.folder, "token"), "refused\n", { mode: 0o600 });
   const { origin } = service;
   const steps: Step[] = [];
   for (const line of [
@@ -998,8 +1005,8 @@ test("probe", async () => {
     `probe ${origin} --ca ca.pem`,
     "probe --help",
   ])
-    steps.push({ line, ...(await runHere(line.split(" "), { cwd: bench.folder })) });
-  const replacing = replacements(bench)
+    steps.push({ line, ...(await runHere(line.split(" "), { cwd: workspace.folder })) });
+  const replacing = replacements(workspace)
     .set(new URL(origin).port, "<port>")
     .set(/EAI_AGAIN/g, "ENOTFOUND") // of a machine without a name server
     .set(/\d+ ms/g, "N ms");
@@ -1007,9 +1014,9 @@ test("probe", async () => {
 });
 
 test("help", async () => {
-  using bench = createBench();
+  using workspace = createWorkspace();
   const steps: Step[] = [];
   for (const line of ["help --json", "help exit-codes", "help exit-codes --json"])
-    steps.push({ line, ...(await runHere(line.split(" "), { cwd: bench.folder })) });
-  expectGolden("help", steps, replacements(bench));
+    steps.push({ line, ...(await runHere(line.split(" "), { cwd: workspace.folder })) });
+  expectGolden("help", steps, replacements(workspace));
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
-import { type Bench, createInstallation } from "../support/in-process.ts";
+import { createInstallation, type Workspace } from "../support/in-process.ts";
 import { publishOn, reportOn } from "../support/installed/installed-clients.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
@@ -80,55 +80,57 @@ test("CLI-7 every destructive verb asks for confirmation, and has a dry run that
 
 const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
 
-const STATES: Readonly<Record<string, (bench: Bench) => unknown>> = {
+const STATES: Readonly<Record<string, (workspace: Workspace) => unknown>> = {
   "catalog seed catalog.yaml": ({ folder }) => cpSync(EXAMPLE, folder, { recursive: true }),
-  "catalog import bundle.qmc --trust home.pub --yes": async (bench) => {
+  "catalog import bundle.qmc --trust home.pub --yes": async (workspace) => {
     using home = await createInstallation();
     cpSync(EXAMPLE, home.folder, { recursive: true });
     await home.json("catalog seed catalog.yaml");
-    writeFileSync(join(bench.folder, "home.pub"), (await home.run("catalog bundle-key")).stdout);
+    writeFileSync(join(workspace.folder, "home.pub"), (await home.run("catalog bundle-key")).stdout);
     await home.json("catalog export --bundle bundle.qmc --leave-out-remote");
-    copyFileSync(join(home.folder, "bundle.qmc"), join(bench.folder, "bundle.qmc"));
+    copyFileSync(join(home.folder, "bundle.qmc"), join(workspace.folder, "bundle.qmc"));
   },
-  "policy apply policy.yaml --yes": async (bench) => {
-    await publishOn(bench);
-    writeFileSync(join(bench.folder, "policy.yaml"), POLICY);
+  "policy apply policy.yaml --yes": async (workspace) => {
+    await publishOn(workspace);
+    writeFileSync(join(workspace.folder, "policy.yaml"), POLICY);
   },
-  "clients revoke lab-1 --yes": async (bench) => {
-    await publishOn(bench);
-    await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1" }]);
+  "clients revoke lab-1 --yes": async (workspace) => {
+    await publishOn(workspace);
+    await reportOn(workspace, [{ instance_id: "i-1", hostname: "lab-1" }]);
   },
-  "users suspend ana@example.org --yes": (bench) => bench.json("users create ana@example.org --role member"),
-  "users remove ana@example.org --yes": (bench) => bench.json("users create ana@example.org --role member"),
+  "users suspend ana@example.org --yes": (workspace) =>
+    workspace.json("users create ana@example.org --role member"),
+  "users remove ana@example.org --yes": (workspace) =>
+    workspace.json("users create ana@example.org --role member"),
 };
 
 test.each(Object.entries(STATES))(
   "CLI-9 %s can be repeated, and reports that nothing changed",
   async (line, prepare) => {
-    using bench = await createInstallation();
-    await prepare(bench);
-    const first = await bench.run(line);
+    using workspace = await createInstallation();
+    await prepare(workspace);
+    const first = await workspace.run(line);
     expect([first.stderr, first.exitCode]).toEqual([expect.not.stringContaining("error:"), 0]);
     expect(first.stdout).not.toContain("unchanged");
-    const again = await bench.run(line);
+    const again = await workspace.run(line);
     expect(again.exitCode).toBe(0);
     expect(again.stdout).toMatch(/^unchanged/m);
   },
 );
 
 test("USE-7 policy explain shows the revision, the line of each value, and the state of each package", async () => {
-  using bench = await createInstallation();
-  await publishOn(bench);
+  using workspace = await createInstallation();
+  await publishOn(workspace);
   writeFileSync(
-    join(bench.folder, "policy.yaml"),
+    join(workspace.folder, "policy.yaml"),
     "revision: any\nallowed_harnesses: [codex]\nharnesses:\n  codex:\n    managed_config: {model: fast}\n",
   );
-  await bench.json("policy apply policy.yaml --yes");
+  await workspace.json("policy apply policy.yaml --yes");
   const line = "policy explain --user root@example.org --harness codex";
-  const { stdout } = await bench.run(line);
+  const { stdout } = await workspace.run(line);
   expect(stdout).toMatch(/^revision +revision 2$/m);
   expect(stdout).toMatch(/^LINE +ENFORCED +VALUE$/m);
   expect(stdout).toMatch(/^\d+ +\/harnesses\/codex\/managed_config\/model +"?fast"?$/m);
-  const explained = await bench.json(line);
+  const explained = await workspace.json(line);
   expect(explained).toMatchObject({ number: 2, harness: "codex", allowed: true });
 });

@@ -6,22 +6,22 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/platform/clock.ts";
 import { lockForServer, openDataDirectory } from "../../src/platform/data-directory/data-directory.ts";
-import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
+import { createInstallation, createWorkspace, type Workspace } from "../support/in-process.ts";
 
 const INVITE = "users invite ana@example.org --role member --server-public-url https://qm.example.org";
 const AT_PROVIDER = "--issuer https://id.example.org";
 const UNKNOWN = "01940000-0000-7000-8000-ffffffffffff";
 
 /** @returns reason and exit code of a failed command, from its JSON on stderr */
-async function refusal(bench: Bench, line: string, stdin = ""): Promise<string> {
-  const { stdout, stderr, exitCode } = await bench.run(`${line} --json`, { stdin });
+async function refusal(workspace: Workspace, line: string, stdin = ""): Promise<string> {
+  const { stdout, stderr, exitCode } = await workspace.run(`${line} --json`, { stdin });
   expect(stdout).toBe("");
   const failure = JSON.parse(stderr);
   expect(failure.exit_code).toBe(exitCode);
   return `${failure.reason} ${exitCode}`;
 }
 
-const auditEntries = ({ data }: Bench): number => {
+const auditEntries = ({ data }: Workspace): number => {
   const db = new Database(join(data, "quartermaster.db"), { readonly: true });
   try {
     return db.query<{ total: number }, []>("SELECT count(*) AS total FROM audit_entries").get()?.total ?? 0;
@@ -46,11 +46,11 @@ describe("data directory without an installation", () => {
   ];
 
   test.each(lines)("%s fails and creates nothing", async (line) => {
-    using bench = createBench();
-    expect(await refusal(bench, line)).toBe("data_dir.empty 3");
-    mkdirSync(bench.data, { mode: 0o700 });
-    expect(await refusal(bench, line)).toBe("data_dir.empty 3");
-    expect([...new Bun.Glob("**").scanSync({ cwd: bench.data, onlyFiles: false })]).toEqual([]);
+    using workspace = createWorkspace();
+    expect(await refusal(workspace, line)).toBe("data_dir.empty 3");
+    mkdirSync(workspace.data, { mode: 0o700 });
+    expect(await refusal(workspace, line)).toBe("data_dir.empty 3");
+    expect([...new Bun.Glob("**").scanSync({ cwd: workspace.data, onlyFiles: false })]).toEqual([]);
   });
 });
 
@@ -175,52 +175,54 @@ describe("an installation", () => {
   ];
 
   test.each(cases)("%s fails: %s", async (line, refused) => {
-    using bench = await createInstallation();
-    const before = auditEntries(bench);
-    expect(await refusal(bench, line, "y\n")).toBe(refused);
-    expect(auditEntries(bench)).toBe(before);
+    using workspace = await createInstallation();
+    const before = auditEntries(workspace);
+    expect(await refusal(workspace, line, "y\n")).toBe(refused);
+    expect(auditEntries(workspace)).toBe(before);
   });
 
   test("rejects a second invitation of an address, and renewing a closed invitation", async () => {
-    using bench = await createInstallation();
-    const { invitation } = await bench.json(INVITE);
+    using workspace = await createInstallation();
+    const { invitation } = await workspace.json(INVITE);
     const { id } = Object(invitation);
-    expect(await refusal(bench, INVITE)).toBe("invitation.pending 4");
-    await bench.json(`invitations cancel ${id} --yes`);
-    expect(await refusal(bench, `invitations resend ${id}`)).toBe("invitation.closed 4");
+    expect(await refusal(workspace, INVITE)).toBe("invitation.pending 4");
+    await workspace.json(`invitations cancel ${id} --yes`);
+    expect(await refusal(workspace, `invitations resend ${id}`)).toBe("invitation.closed 4");
     expect(
       await refusal(
-        bench,
+        workspace,
         `invitations regenerate ${id} --dry-run --server-public-url https://qm.example.org`,
       ),
     ).toBe("invitation.closed 4");
   });
 
   test("rejects every change to a removed user", async () => {
-    using bench = await createInstallation();
-    await bench.json("users create ana@example.org --role member");
-    await bench.json("users remove ana@example.org --yes");
+    using workspace = await createInstallation();
+    await workspace.json("users create ana@example.org --role member");
+    await workspace.json("users remove ana@example.org --yes");
     for (const verb of ["suspend", "resume", "reset-password", "password-link"]) {
       const confirmed = verb === "resume" ? "" : " --yes";
-      expect(await refusal(bench, `users ${verb} ana@example.org${confirmed}`)).toBe("user.removed 4");
+      expect(await refusal(workspace, `users ${verb} ana@example.org${confirmed}`)).toBe("user.removed 4");
     }
-    expect(await refusal(bench, "users set-role ana@example.org admin --yes")).toBe("user.removed 4");
-    expect(await bench.json("logins revoke --user ana@example.org --yes")).toMatchObject({ changed: false });
+    expect(await refusal(workspace, "users set-role ana@example.org admin --yes")).toBe("user.removed 4");
+    expect(await workspace.json("logins revoke --user ana@example.org --yes")).toMatchObject({
+      changed: false,
+    });
   });
 
   test("names an unreadable sealing key", async () => {
-    using bench = await createInstallation();
-    chmodSync(join(bench.data, "keys/0001.sealing-key"), 0o644);
-    expect(await refusal(bench, "users list")).toBe("sealing.key_invalid 2");
+    using workspace = await createInstallation();
+    chmodSync(join(workspace.data, "keys/0001.sealing-key"), 0o644);
+    expect(await refusal(workspace, "users list")).toBe("sealing.key_invalid 2");
   });
 
   test("does not change a database that is newer than the program", async () => {
-    using bench = await createInstallation();
-    const db = new Database(join(bench.data, "quartermaster.db"));
+    using workspace = await createInstallation();
+    const db = new Database(join(workspace.data, "quartermaster.db"));
     db.run("INSERT INTO schema_migrations VALUES (9999, 'later', 'x', 0, '99.0.0')");
     db.close();
     for (const line of ["users list", "setup", "setup --dry-run"])
-      expect(await refusal(bench, line)).toBe("schema.newer 4");
+      expect(await refusal(workspace, line)).toBe("schema.newer 4");
   });
 });
 
@@ -228,49 +230,51 @@ describe("setup", () => {
   const EMAIL = "--bootstrap-admin-email root@example.org";
 
   test("fails while a server uses the directory, but only if there is something to change", async () => {
-    using bench = createBench();
-    const lock = lockForServer(openDataDirectory(bench.data), systemClock);
-    expect(await refusal(bench, `setup ${EMAIL}`)).toBe("data_dir.in_use 4");
+    using workspace = createWorkspace();
+    const lock = lockForServer(openDataDirectory(workspace.data), systemClock);
+    expect(await refusal(workspace, `setup ${EMAIL}`)).toBe("data_dir.in_use 4");
     lock.release();
-    await bench.json(`setup ${EMAIL}`);
-    const held = lockForServer(openDataDirectory(bench.data), systemClock);
-    expect(await bench.json(`setup ${EMAIL}`)).toEqual({ changed: false, steps: [] });
-    expect(await refusal(bench, "setup --bootstrap-admin-email ana@example.org")).toBe("data_dir.in_use 4");
+    await workspace.json(`setup ${EMAIL}`);
+    const held = lockForServer(openDataDirectory(workspace.data), systemClock);
+    expect(await workspace.json(`setup ${EMAIL}`)).toEqual({ changed: false, steps: [] });
+    expect(await refusal(workspace, "setup --bootstrap-admin-email ana@example.org")).toBe(
+      "data_dir.in_use 4",
+    );
     held.release();
   });
 
   test("a dry run creates nothing, not even the directory", async () => {
-    using bench = createBench();
-    const { steps } = await bench.json(`setup ${EMAIL} --dry-run`);
+    using workspace = createWorkspace();
+    const { steps } = await workspace.json(`setup ${EMAIL} --dry-run`);
     expect(steps).toHaveLength(6);
-    expect([...new Bun.Glob("**").scanSync({ cwd: bench.folder, onlyFiles: false })]).toEqual([]);
+    expect([...new Bun.Glob("**").scanSync({ cwd: workspace.folder, onlyFiles: false })]).toEqual([]);
   });
 
   test("creates a complete installation with the printed password; a later dry run has no steps left", async () => {
-    using bench = createBench();
-    const { password } = await bench.json(`setup ${EMAIL}`);
+    using workspace = createWorkspace();
+    const { password } = await workspace.json(`setup ${EMAIL}`);
     expect(password).toBeString();
-    expect(await bench.json(`setup ${EMAIL} --dry-run`)).toEqual({ dry_run: true, steps: [] });
+    expect(await workspace.json(`setup ${EMAIL} --dry-run`)).toEqual({ dry_run: true, steps: [] });
   });
 
   test("uses a configured password without printing it, and rejects a short one before creating anything", async () => {
-    using bench = createBench();
-    const file = join(bench.folder, "password");
+    using workspace = createWorkspace();
+    const file = join(workspace.folder, "password");
     writeFileSync(file, "short\n", { mode: 0o600 });
-    expect(await refusal(bench, `setup ${EMAIL} --bootstrap-admin-password-file password`)).toBe(
+    expect(await refusal(workspace, `setup ${EMAIL} --bootstrap-admin-password-file password`)).toBe(
       "config.invalid 2",
     );
     writeFileSync(file, "correct horse battery\n", { mode: 0o600 });
-    const made = await bench.run(`setup ${EMAIL} --bootstrap-admin-password-file password`);
+    const made = await workspace.run(`setup ${EMAIL} --bootstrap-admin-password-file password`);
     expect(made.exitCode).toBe(0);
     expect(made.stdout + made.stderr).not.toContain("correct horse");
     rmSync(file);
   });
 
   test("makes another address the protected administrator, and unprotects the previous one", async () => {
-    using bench = await createInstallation();
-    await bench.json("setup --bootstrap-admin-email ana@example.org");
-    const { items } = await bench.json("users list --role admin");
+    using workspace = await createInstallation();
+    await workspace.json("setup --bootstrap-admin-email ana@example.org");
+    const { items } = await workspace.json("users list --role admin");
     expect(items).toMatchObject([
       { email: "ana@example.org", protected: true },
       { email: "root@example.org", protected: false },
@@ -279,10 +283,10 @@ describe("setup", () => {
 });
 
 test("control characters in a catalog file never reach the terminal", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const text = `[{"id":"one","version":"1\\u001b[31m","source_ref":"https://example.com/a","sha256":"${"a".repeat(64)}"}]`;
-  writeFileSync(join(bench.folder, "c.yaml"), text);
-  const { stderr, exitCode } = await bench.run("catalog seed c.yaml");
+  writeFileSync(join(workspace.folder, "c.yaml"), text);
+  const { stderr, exitCode } = await workspace.run("catalog seed c.yaml");
   expect(exitCode).toBe(2);
   expect(stderr).not.toContain("\u001b");
 });

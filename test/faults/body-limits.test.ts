@@ -22,9 +22,9 @@ const bytesMaxOf = (kind: string, requires: string | undefined): number =>
 test.each(Object.entries(TYPES))(
   "a body of the kind %s is refused for its size only above the limit",
   async (kind, type) => {
-    await using face = await createGatewayServer();
-    const administrator = await face.signedIn("admin");
-    const routes = face.server.routes.filter(({ hooks }) => hooks.detail?.["x-accepts"] === kind);
+    await using testServer = await createGatewayServer();
+    const administrator = await testServer.signedIn("admin");
+    const routes = testServer.server.routes.filter(({ hooks }) => hooks.detail?.["x-accepts"] === kind);
     expect(routes).not.toEqual([]);
     const limitsSeen = new Set<number>();
     for (const { method, path, hooks } of routes) {
@@ -46,7 +46,7 @@ test.each(Object.entries(TYPES))(
         );
       limitsSeen.add(bytesMax);
       for (const [body, isTooLarge] of bodies) {
-        const { status } = await face.request(method, place, {
+        const { status } = await testServer.request(method, place, {
           ...credential,
           headers: { "content-type": type },
           body,

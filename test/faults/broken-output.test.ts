@@ -1,5 +1,5 @@
 // Output whose reader is gone: the service does not depend on its log, and a command whose errors cannot be printed still exits
-// with their code. test/cli/face.test.ts tests results that cannot be printed.
+// with their code. test/cli/terminal.test.ts tests results that cannot be printed.
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -19,22 +19,22 @@ interface Tokens {
   refresh_token: string;
 }
 
-let face: TestServer;
+let server: TestServer;
 /** of a workstation that signed in before the first jump and stays signed in through all of them */
 let lasting: Tokens;
 let names = 0;
 
 beforeAll(async () => {
-  face = await createTestServer();
-  await publishFirst(face);
-  await face.signedIn("admin", { email: EMAIL });
+  server = await createTestServer();
+  await publishFirst(server);
+  await server.signedIn("admin", { email: EMAIL });
   lasting = await logIn((await signIn()).cookie);
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 /** Sends a request, and expects the status. */
 async function ask(method: string, path: string, { status = 200, ...sent }: Sent & { status?: number }) {
-  const response = await face.request(method, path, sent);
+  const response = await server.request(method, path, sent);
   const text = await response.text();
   expect([method, path, response.status, text]).toEqual([method, path, status, text]);
   return { headers: response.headers, text, json: () => JSON.parse(text) };
@@ -58,7 +58,7 @@ async function logIn(cookie: string): Promise<Tokens> {
   const link = `/api/device/${login.verification_uri_complete.split("/").at(-1)}`;
   await ask("GET", link, { cookie });
   await ask("POST", link, { cookie, body: { action: "approve" } });
-  face.world.clock.advance(INTERVAL_SECONDS * SECOND_MS);
+  server.world.clock.advance(INTERVAL_SECONDS * SECOND_MS);
   return (await ask("POST", "/api/auth/oauth2/token", poll)).json();
 }
 
@@ -100,7 +100,7 @@ async function provision(): Promise<void> {
 
 /** A login from before the jump either continues or says that it has ended, and is renewed without a person. */
 async function goOn(cookie: string): Promise<void> {
-  const response = await face.request("GET", "/governance-config", { token: lasting.access_token });
+  const response = await server.request("GET", "/governance-config", { token: lasting.access_token });
   expect([200, 401]).toContain(response.status);
   lasting = await refresh(lasting);
   await work(lasting, cookie);
@@ -114,7 +114,7 @@ describe.each([
 ])("after the clock jumped %s", (_, offsetMs) => {
   let cookie: string;
   beforeAll(async () => {
-    face.world.clock.set(START_MS + offsetMs);
+    server.world.clock.set(START_MS + offsetMs);
     ({ cookie } = await signIn());
   });
 
@@ -136,7 +136,7 @@ describe.each([
 
   test("wrong guesses lock an account for one window however far the clock is off", async () => {
     const guess = (password: string) =>
-      face.request("POST", "/api/auth/sign-in/email", { body: { email: EMAIL, password } });
+      server.request("POST", "/api/auth/sign-in/email", { body: { email: EMAIL, password } });
     while ((await guess("wrong")).status !== 429);
     const seconds = Number((await guess(PASSWORD)).headers.get("retry-after"));
     expect(seconds).toBeGreaterThan(0);
@@ -144,17 +144,17 @@ describe.each([
   });
 
   test("the cleanup job removes only expired rows", async () => {
-    await face.domain.access.sweep(new AbortController().signal);
+    await server.domain.access.sweep(new AbortController().signal);
     await goOn((await signInAfterWindow()).cookie);
   });
 
   async function signInAfterWindow(): Promise<{ cookie: string }> {
-    face.world.clock.advance(WINDOW_SECONDS * SECOND_MS);
+    server.world.clock.advance(WINDOW_SECONDS * SECOND_MS);
     return await signIn();
   }
 });
 
 test("the audit log stays intact, and no internal error is logged", async () => {
-  expect(await face.domain.auditLog.verify()).toMatchObject({ broken: undefined });
-  expect(face.logged.filter(({ level }) => level === "error")).toEqual([]);
+  expect(await server.domain.auditLog.verify()).toMatchObject({ broken: undefined });
+  expect(server.logged.filter(({ level }) => level === "error")).toEqual([]);
 });

@@ -34,11 +34,11 @@ interface Taking {
   accepts: Exclude<Accepted, "nothing">;
 }
 
-const face = await createGatewayServer();
-const administrator = await face.signedIn("admin");
-afterAll(() => face[Symbol.asyncDispose]());
+const testServer = await createGatewayServer();
+const administrator = await testServer.signedIn("admin");
+afterAll(() => testServer[Symbol.asyncDispose]());
 
-const takers = face.server.routes.flatMap((route): Taking[] => {
+const takers = testServer.server.routes.flatMap((route): Taking[] => {
   const accepts = route.hooks.detail?.["x-accepts"];
   return accepts === undefined || accepts === "nothing" ? [] : [{ route, accepts }];
 });
@@ -65,7 +65,7 @@ async function refusesAll({ route: { method, path, hooks }, accepts }: Taking, b
     // A guarded route reads nothing without a credential, so one body is enough there.
     const credentials = credentialsFor(accepts === "upload" ? "session" : requirement, administrator);
     for (const credential of at === 0 ? credentials : credentials.slice(-1)) {
-      const ask = () => face.request(method, place, { ...credential, headers, body });
+      const ask = () => testServer.request(method, place, { ...credential, headers, body });
       const { response, costMs } = await leastCostly(ask, costMsMax);
       const answer = await response.text();
       const found = {
@@ -83,13 +83,13 @@ async function refusesAll({ route: { method, path, hooks }, accepts }: Taking, b
 test("a refusal repeats only part of the address", async () => {
   const long = "x".repeat(12_000);
   const refused = new Set<string>();
-  for (const { method, path, hooks } of face.server.routes) {
+  for (const { method, path, hooks } of testServer.server.routes) {
     const [, credential = {}] = credentialsFor(hooks.detail?.["x-requires"], administrator);
     const isEndless = path.endsWith("/events");
     const place = path.replaceAll(/:\w+/g, "codex");
     const queries = Object.keys(propertiesOf(hooks.query)).map((name) => `${place}?${name}=${long}`);
     for (const address of isEndless ? [] : [path.replaceAll(/:\w+/g, long), ...queries]) {
-      const response = await face.request(method === "ALL" ? "GET" : method, address, credential);
+      const response = await testServer.request(method === "ALL" ? "GET" : method, address, credential);
       if (response.status < 400) continue;
       refused.add(path);
       expect([path, REPEATED.test(await response.text())]).toEqual([path, false]);

@@ -12,15 +12,15 @@ const HANG_UP = Symbol("hang up");
 const SPOILED_REQUESTS = 200;
 const SIGN_IN = "POST /api/auth/sign-in/email HTTP/1.1\r\n";
 
-let face: ListeningServer;
+let server: ListeningServer;
 beforeAll(async () => {
-  face = await createListeningServer({ bodyTimes: { unauthenticatedMs: 500, graceMs: 20, silentMs: 500 } });
+  server = await createListeningServer({ bodyTimes: { unauthenticatedMs: 500, graceMs: 20, silentMs: 500 } });
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 /** Sends the parts as they are, one packet each. @returns what comes back until the connection is closed */
 async function exchange(...parts: readonly (string | Uint8Array | typeof HANG_UP)[]): Promise<string> {
-  const socket = connect(Number(new URL(face.origin).port), "127.0.0.1");
+  const socket = connect(Number(new URL(server.origin).port), "127.0.0.1");
   const closed = Promise.withResolvers<void>();
   let received = "";
   socket.setNoDelay(true);
@@ -41,7 +41,7 @@ const latin1 = (text: string): Uint8Array => Buffer.from(text, "latin1");
 const statusesIn = (received: string): number[] =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-const errorsLogged = (): unknown[] => face.logged.filter(({ level }) => level === "error");
+const errorsLogged = (): unknown[] => server.logged.filter(({ level }) => level === "error");
 
 const GOOD: readonly Uint8Array[] = [
   `GET /health?a=b HTTP/1.1\r\n${HOST}Accept: */*\r\n\r\n`,
@@ -154,7 +154,7 @@ describe("the server survives", () => {
   test.each(cases)("%s", async (_, bytes, statuses) => {
     expect(statusesIn(await exchange(latin1(bytes)))).toEqual([...statuses]);
     expect(errorsLogged()).toEqual([]);
-    expect((await fetch(`${face.origin}/health`)).status).toBe(200);
+    expect((await fetch(`${server.origin}/health`)).status).toBe(200);
   });
 
   test("good requests with bytes changed, removed or duplicated", async () => {
@@ -169,7 +169,7 @@ describe("the server survives", () => {
       }),
       { numRuns: SPOILED_REQUESTS },
     );
-    expect((await fetch(`${face.origin}/health`)).status).toBe(200);
+    expect((await fetch(`${server.origin}/health`)).status).toBe(200);
   });
 });
 
@@ -191,9 +191,9 @@ test.each([
   ["of a declared length", "Content-Length: 100\r\n\r\n{"],
   ["in chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
 ])("a caller that disconnects in the middle of a body %s causes no internal error", async (_, rest) => {
-  const failures = () => face.logged.filter(({ event }) => event === "http.failed").length;
-  const before = face.logged.length;
+  const failures = () => server.logged.filter(({ event }) => event === "http.failed").length;
+  const before = server.logged.length;
   await exchange(`${SIGN_IN}${HOST}${JSON_TYPE}${rest}`, HANG_UP);
-  while (face.logged.length === before) await Bun.sleep(1);
+  while (server.logged.length === before) await Bun.sleep(1);
   expect(failures()).toBe(0);
 });

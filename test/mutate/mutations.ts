@@ -56,7 +56,7 @@ const OPPOSITES: Readonly<Record<string, string>> = {
 };
 /** Calls whose result or effect is only information: for a log, or about a bug of the program. */
 const TELLING = /^(invariant|process\.kill|log\.|this\.own\.log\.|this\.#log\.)/;
-/** Lets other work of the event loop run first: it changes when something happens, which bench and torture runs measure. */
+/** Lets other work of the event loop run first: it changes when something happens, which benchmarks and torture runs measure. */
 const TURN = /^(await setImmediate\(\)|yield);?$/;
 /** Makes bytes survive a power failure, which no test causes. */
 const DURABLE = /^(fsyncSync|flushToDisk)\(/;

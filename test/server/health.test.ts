@@ -26,53 +26,55 @@ const refusal = (reason: string, detail: string): unknown[] => {
 };
 
 test("OBS-1 a healthy part answers with its documented status", async () => {
-  await using face = await createTestServer({ isOwn: true });
-  expect(await ask(face, "/health")).toEqual([200, "ok"]);
-  expect(await ask(face, "/api/health")).toEqual([200, "ok"]);
-  expect(await ask(face, "/ready")).toEqual([200, "ready"]);
-  expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
-  expect(await ask(face, "/health/worker")).toEqual([200, "fresh"]);
-  expect(await ask(face, "/health/object-storage")).toEqual([200, "healthy"]);
-  expect(await ask(face, "/health/credential-resolver")).toEqual([200, "disabled"]);
+  await using server = await createTestServer({ isOwn: true });
+  expect(await ask(server, "/health")).toEqual([200, "ok"]);
+  expect(await ask(server, "/api/health")).toEqual([200, "ok"]);
+  expect(await ask(server, "/ready")).toEqual([200, "ready"]);
+  expect(await ask(server, "/health/schema")).toEqual([200, "compatible"]);
+  expect(await ask(server, "/health/worker")).toEqual([200, "fresh"]);
+  expect(await ask(server, "/health/object-storage")).toEqual([200, "healthy"]);
+  expect(await ask(server, "/health/credential-resolver")).toEqual([200, "disabled"]);
 });
 
 test("SES-50 a session store that is down fails /health/object-storage without detail, and /ready stays 200", async () => {
-  await using face = await createTestServer({ isOwn: true });
-  const store = join(face.world.directory, "sessions");
+  await using server = await createTestServer({ isOwn: true });
+  const store = join(server.world.directory, "sessions");
   renameSync(store, `${store}-away`);
-  expect(await ask(face, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
-  expect(await ask(face, "/ready")).toEqual([200, "ready"]);
+  expect(await ask(server, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
+  expect(await ask(server, "/ready")).toEqual([200, "ready"]);
   renameSync(`${store}-away`, store);
-  face.world.clock.advance(STORE_STATE_KEPT_MS - 1);
-  expect((await ask(face, "/health/object-storage"))[0]).toBe(503);
-  face.world.clock.advance(1);
-  expect(await ask(face, "/health/object-storage")).toEqual([200, "healthy"]);
+  server.world.clock.advance(STORE_STATE_KEPT_MS - 1);
+  expect((await ask(server, "/health/object-storage"))[0]).toBe(503);
+  server.world.clock.advance(1);
+  expect(await ask(server, "/health/object-storage")).toEqual([200, "healthy"]);
   renameSync(store, `${store}-away`);
-  face.world.clock.advance(STORE_STATE_KEPT_MS + 1);
-  expect((await ask(face, "/health/object-storage"))[0]).toBe(503);
+  server.world.clock.advance(STORE_STATE_KEPT_MS + 1);
+  expect((await ask(server, "/health/object-storage"))[0]).toBe(503);
 });
 
 test("the database of another program is incompatible, and /ready names the check", async () => {
-  await using face = await createTestServer({ isOwn: true });
-  const { file } = face.world;
-  expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
+  await using server = await createTestServer({ isOwn: true });
+  const { file } = server.world;
+  expect(await ask(server, "/health/schema")).toEqual([200, "compatible"]);
   const other = openConnection(file, {});
   other.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')");
   await setImmediate(); // as in every request, the next ones run in a turn of their own
-  expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
-  const [status, body] = await ask(face, "/ready");
+  expect(await ask(server, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
+  const [status, body] = await ask(server, "/ready");
   expect(status).toBe(503);
   expect(body).toMatchObject({ detail: "not ready: schema", errors: [{ pointer: "/schema" }] });
   other.run("DELETE FROM schema_migrations WHERE id = 999");
   other.close();
   await setImmediate();
-  expect(await ask(face, "/ready")).toEqual([200, "ready"]);
+  expect(await ask(server, "/ready")).toEqual([200, "ready"]);
 });
 
 test("detects an altered migration", async () => {
-  await using face = await createTestServer({ isOwn: true });
-  await face.world.db.write((tx) => tx.run(sql`UPDATE schema_migrations SET sha256 = 'other' WHERE id = 1`));
-  expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
+  await using server = await createTestServer({ isOwn: true });
+  await server.world.db.write((tx) =>
+    tx.run(sql`UPDATE schema_migrations SET sha256 = 'other' WHERE id = 1`),
+  );
+  expect(await ask(server, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
 });
 
 test("OBS-1 /ready names every failing check and nothing else", async () => {
@@ -120,43 +122,43 @@ test.each([
 });
 
 test("reports a missing artifact store without its path", async () => {
-  await using face = await createTestServer({ isOwn: true });
-  rmSync(join(face.world.directory, "artifacts"), { recursive: true });
-  expect(await ask(face, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
+  await using server = await createTestServer({ isOwn: true });
+  rmSync(join(server.world.directory, "artifacts"), { recursive: true });
+  expect(await ask(server, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
 });
 
 test("reports gateway keys only if they cannot be read", async () => {
-  await using face = await createGatewayServer();
-  expect(await ask(face, "/health/credential-resolver")).toEqual([200, "healthy"]);
-  await face.world.db.write((tx) => tx.run(sql`ALTER TABLE gateway_keys RENAME TO elsewhere`));
+  await using server = await createGatewayServer();
+  expect(await ask(server, "/health/credential-resolver")).toEqual([200, "healthy"]);
+  await server.world.db.write((tx) => tx.run(sql`ALTER TABLE gateway_keys RENAME TO elsewhere`));
   const unhealthy = refusal("health.credential_resolver", "unhealthy");
-  expect(await ask(face, "/health/credential-resolver")).toEqual(unhealthy);
+  expect(await ask(server, "/health/credential-resolver")).toEqual(unhealthy);
 });
 
 describe("dependencies", () => {
   const healthy = (name: string) => ({ name, status: "healthy", latency_ms: expect.any(Number) });
   const stores = [healthy("database"), healthy("blob_storage"), healthy("package_storage")];
 
-  async function createAsked(face: TestServer) {
-    const { accessToken } = await face.signedIn("member");
+  async function createAsked(server: TestServer) {
+    const { accessToken } = await server.signedIn("member");
     return async () => {
-      const response = await face.request("GET", "/health/dependencies", { token: accessToken });
+      const response = await server.request("GET", "/health/dependencies", { token: accessToken });
       expect(response.status).toBe(200);
       return await response.json();
     };
   }
 
   test("lists dependencies one by one in a fixed order", async () => {
-    await using face = await createTestServer({ isOwn: true });
-    const dependencies = await createAsked(face);
+    await using server = await createTestServer({ isOwn: true });
+    const dependencies = await createAsked(server);
     const checked_at = "2026-01-01T00:00:00.000Z";
     expect(await dependencies()).toEqual({ status: "healthy", checked_at, checks: stores });
   });
 
   test("reports dependencies as degraded with 200 while one fails, and they recover", async () => {
-    await using face = await createTestServer({ isOwn: true });
-    const dependencies = await createAsked(face);
-    const store = join(face.world.directory, "artifacts");
+    await using server = await createTestServer({ isOwn: true });
+    const dependencies = await createAsked(server);
+    const store = join(server.world.directory, "artifacts");
     renameSync(store, `${store}-away`);
     const { status, checks } = await dependencies();
     expect([status, ...checks.map((check: { status: string }) => check.status)]).toEqual([
@@ -167,7 +169,7 @@ describe("dependencies", () => {
     ]);
     expect(checks[1].error).toBe("the store cannot be used");
     renameSync(`${store}-away`, store);
-    face.world.clock.advance(HEALTH_KEPT_MS);
+    server.world.clock.advance(HEALTH_KEPT_MS);
     expect((await dependencies()).status).toBe("healthy");
   });
 
@@ -181,15 +183,15 @@ describe("dependencies", () => {
         return new Response("", { status });
       },
     });
-    await using face = await createGatewayServer({ proxyOrigin: `http://127.0.0.1:${proxy.port}` });
-    const dependencies = await createAsked(face);
+    await using server = await createGatewayServer({ proxyOrigin: `http://127.0.0.1:${proxy.port}` });
+    const dependencies = await createAsked(server);
     const first = await Promise.all([dependencies(), dependencies()]);
     expect(first[0].checks).toEqual([...stores, healthy("inference_proxy")]);
     status = 500;
-    face.world.clock.advance(HEALTH_KEPT_MS - 1);
+    server.world.clock.advance(HEALTH_KEPT_MS - 1);
     expect((await dependencies()).status).toBe("healthy");
     expect(asked).toBe(1);
-    face.world.clock.advance(1);
+    server.world.clock.advance(1);
     const error = "the proxy does not report that it is healthy";
     expect((await dependencies()).checks[3]).toMatchObject({ status: "unhealthy", error });
     expect(asked).toBe(2);

@@ -43,23 +43,23 @@ function gapsOf({ operationId, summary, tags, "x-answers": responses = {} }: Rou
 }
 
 test("the document is valid OpenAPI 3.1", async () => {
-  await using face = await createTestServer();
+  await using testServer = await createTestServer();
   const validator = new Validator();
-  const { valid, errors } = await validator.validate({ ...(await documentOf(face)) });
+  const { valid, errors } = await validator.validate({ ...(await documentOf(testServer)) });
   expect(errors ?? []).toEqual([]);
   expect([valid, validator.version]).toEqual([true, "3.1"]);
 });
 
 test("an invalid document is rejected", async () => {
-  await using face = await createTestServer();
-  const document = await documentOf(face);
+  await using testServer = await createTestServer();
+  const document = await documentOf(testServer);
   const broken = { ...document, paths: { "/health": { get: { responses: { 200: { text: "ok" } } } } } };
   expect((await new Validator().validate(broken)).valid).toBe(false);
 });
 
 test("every route has a description and a unique operation id", async () => {
-  await using face = await createTestServer();
-  const shown = face.server.routes.filter(isShown);
+  await using testServer = await createTestServer();
+  const shown = testServer.server.routes.filter(isShown);
   const gaps = shown.map(({ method, path, hooks }) => [method, path, ...gapsOf(hooks.detail ?? {})]);
   expect(gaps.filter(({ length }) => length > 2)).toEqual([]);
   const ids = shown.map(({ hooks }) => hooks.detail?.operationId);
@@ -68,8 +68,8 @@ test("every route has a description and a unique operation id", async () => {
 });
 
 test("operations document the headers they read and the resulting responses", async () => {
-  await using face = await createTestServer();
-  const { paths } = await documentOf(face);
+  await using testServer = await createTestServer();
+  const { paths } = await documentOf(testServer);
   const takenBy = (operation: Operation | undefined) =>
     operation?.parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name);
   const user = paths["/admin/users/{id}"];
@@ -83,9 +83,9 @@ test("operations document the headers they read and the resulting responses", as
 });
 
 test("every route is in the document, with its parameters, body and refusals", async () => {
-  await using face = await createTestServer();
-  const document = await documentOf(face);
-  for (const route of face.server.routes.filter(isShown)) {
+  await using testServer = await createTestServer();
+  const document = await documentOf(testServer);
+  for (const route of testServer.server.routes.filter(isShown)) {
     const operation = operationOf(document, route);
     const { "x-requires": requires, "x-accepts": accepts } = route.hooks.detail ?? {};
     const statuses = Object.keys(operation?.responses ?? {});
@@ -115,10 +115,10 @@ const eitherCaller = (scopes: string[]) => [{ oauthDevice: scopes }, { browserSe
 const NO_SCOPE = new Set(["anyone", "administrator", "metrics"]);
 
 test("every route documents the credential that its guard requires", async () => {
-  await using face = await createTestServer();
-  const document = await documentOf(face);
+  await using testServer = await createTestServer();
+  const document = await documentOf(testServer);
   const seen = new Set<string>();
-  for (const route of face.server.routes.filter(isShown)) {
+  for (const route of testServer.server.routes.filter(isShown)) {
     const requires = String(route.hooks.detail?.["x-requires"]);
     const expected = SECURITY[requires] ?? eitherCaller(NO_SCOPE.has(requires) ? [] : [requires]);
     expect([route.path, operationOf(document, route)?.security]).toEqual([route.path, expected]);
@@ -128,8 +128,8 @@ test("every route documents the credential that its guard requires", async () =>
 });
 
 test("the document includes its server and list parameters and no internals", async () => {
-  await using face = await createTestServer();
-  const document = await documentOf(face);
+  await using testServer = await createTestServer();
+  const document = await documentOf(testServer);
   expect(document.servers).toEqual([{ url: "https://control.example.com" }]);
   const list = document.paths["/admin/users"]?.get;
   const inQuery = list?.parameters.filter((parameter) => parameter.in === "query");
@@ -173,8 +173,8 @@ function typeByType(line: string): string[] {
 }
 
 test("API-5: keeps everything that the last release documented", async () => {
-  await using face = await createTestServer();
-  const now = promisesOf(await (await face.request("GET", "/openapi.json")).json());
+  await using testServer = await createTestServer();
+  const now = promisesOf(await (await testServer.request("GET", "/openapi.json")).json());
   if (process.env.QUARTERMASTER_UPDATE_GOLDEN === "1") writeFileSync(RELEASED, `${now.join("\n")}\n`);
   const released = readFileSync(RELEASED, "utf8").trimEnd().split("\n");
   expect(breaksOf(released, now)).toEqual([]);
@@ -226,15 +226,15 @@ async function fill(
 }
 
 test("GET responses match the document", async () => {
-  await using face = await createTestServer();
-  const document = await documentOf(face);
-  const admin = await face.signedIn("admin");
-  const ids = await fill(face, admin);
+  await using testServer = await createTestServer();
+  const document = await documentOf(testServer);
+  const admin = await testServer.signedIn("admin");
+  const ids = await fill(testServer, admin);
   const checked: string[] = [];
-  for (const route of face.server.routes.filter(({ method }) => method === "GET")) {
+  for (const route of testServer.server.routes.filter(({ method }) => method === "GET")) {
     for (const id of route.path.includes(":") ? ids : [""]) {
       const path = route.path.replaceAll(/:\w+/g, id);
-      const response = await face.request("GET", path, { cookie: admin.cookie });
+      const response = await testServer.request("GET", path, { cookie: admin.cookie });
       if (isForPeople(response)) continue;
       const answer = operationOf(document, route)?.responses[String(response.status)];
       expect([path, response.status, answer !== undefined]).toEqual([path, response.status, true]);
@@ -263,19 +263,19 @@ test("GET responses match the document", async () => {
 });
 
 test("the document omits only routes that always refuse", async () => {
-  await using face = await createTestServer();
-  const hidden = face.server.routes.filter((route) => !isShown(route));
+  await using testServer = await createTestServer();
+  const hidden = testServer.server.routes.filter((route) => !isShown(route));
   expect(hidden.length).toBeGreaterThan(0);
   expect(hidden.filter(({ method }) => method !== "ALL")).toEqual([]);
-  const { paths } = await documentOf(face);
+  const { paths } = await documentOf(testServer);
   expect(Object.values(paths).flatMap((methods) => Object.keys(methods))).not.toContain("all");
 });
 
 test("refusals match the document", async () => {
-  await using face = await createTestServer();
-  const document = await documentOf(face);
-  const { accessToken: token } = await face.signedIn("admin");
-  const body = await (await face.request("GET", "/admin/users?page=x", { token })).json();
+  await using testServer = await createTestServer();
+  const document = await documentOf(testServer);
+  const { accessToken: token } = await testServer.signedIn("admin");
+  const body = await (await testServer.request("GET", "/admin/users?page=x", { token })).json();
   expect(mismatchesOf(document, { $ref: "#/components/schemas/Problem" }, body)).toEqual([]);
   expect(mismatchesOf(document, { $ref: "#/components/schemas/Problem" }, { error: "x" })).not.toEqual([]);
 });

@@ -2,10 +2,10 @@
 import { chmodSync, chownSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { NOBODY } from "./cli/child.ts";
-import type { Bench } from "./in-process.ts";
+import type { Workspace } from "./in-process.ts";
 
 /** Only root can. */
-export function giveAway({ folder, data }: Pick<Bench, "folder" | "data">): void {
+export function giveAway({ folder, data }: Pick<Workspace, "folder" | "data">): void {
   chmodSync(folder, 0o755);
   const names = readdirSync(data, { recursive: true }).map(String);
   for (const path of [data, ...names.map((name) => join(data, name))]) chownSync(path, NOBODY, NOBODY);

@@ -13,32 +13,32 @@ import type { CliResult } from "./cli/cli.ts";
 import { remember } from "./content/copies.ts";
 import { type HeldClock, heldClock, PREFIX, placeOfWorlds } from "./world.ts";
 
-export interface Bench extends Disposable {
+export interface Workspace extends Disposable {
   /** of the files of the test; the data directory is `data` in it */
   readonly folder: string;
   readonly data: string;
   readonly clock: HeldClock;
   readonly ids: Ids;
   /** Runs one command line; `--data-dir` is added. */
-  run(line: string, options?: BenchOptions): Promise<CliResult>;
+  run(line: string, options?: WorkspaceOptions): Promise<CliResult>;
   /** Runs one that must succeed. @returns its `--json` document */
-  json(line: string, options?: BenchOptions): Promise<Record<string, unknown>>;
+  json(line: string, options?: WorkspaceOptions): Promise<Record<string, unknown>>;
 }
 
-export interface BenchOptions extends Partial<Pick<Context, "env" | "userId">> {
+export interface WorkspaceOptions extends Partial<Pick<Context, "env" | "userId">> {
   stdin?: string;
   /** makes the command stop itself */
   signal?: AbortSignal;
 }
 
-/** @returns an empty bench; `setup` creates the installation */
-export const createBench = (): Bench => benchWith(countingIds());
+/** @returns an empty workspace; `setup` creates the installation */
+export const createWorkspace = (): Workspace => workspaceWith(countingIds());
 
-function benchWith(ids: Ids): Bench {
+function workspaceWith(ids: Ids): Workspace {
   const folder = mkdtempSync(join(placeOfWorlds, PREFIX));
   const data = join(folder, "data");
   const clock = heldClock();
-  const runLine = (line: string, options: BenchOptions = {}): Promise<CliResult> =>
+  const runLine = (line: string, options: WorkspaceOptions = {}): Promise<CliResult> =>
     runHere([...line.split(" "), "--data-dir", data], { cwd: folder, clock, ids, ...options });
   return {
     folder,
@@ -60,31 +60,31 @@ let made: ReturnType<typeof makeInstallation> | undefined;
 
 async function makeInstallation() {
   const ids = countingIds();
-  using bench = benchWith(ids);
-  await bench.json("setup --bootstrap-admin-email root@example.org");
-  return { write: remember(bench.data), ids };
+  using workspace = workspaceWith(ids);
+  await workspace.json("setup --bootstrap-admin-email root@example.org");
+  return { write: remember(workspace.data), ids };
 }
 
-/** @returns a bench with an installation: administrator root@example.org, no catalog */
-export async function createInstallation(): Promise<Bench> {
+/** @returns a workspace with an installation: administrator root@example.org, no catalog */
+export async function createInstallation(): Promise<Workspace> {
   made ??= makeInstallation();
   const { write, ids } = await made;
-  const bench = benchWith(ids.goingOn());
-  write(bench.data);
-  return bench;
+  const workspace = workspaceWith(ids.goingOn());
+  write(workspace.data);
+  return workspace;
 }
 
 /**
- * @returns a bench with the same files under another path, to which this process has no open connection: otherwise a restore waits
+ * @returns a workspace with the same files under another path, to which this process has no open connection: otherwise a restore waits
  *   for the garbage collection
  */
-export function copyOf(other: Bench): Bench {
-  const copy = createBench();
+export function copyOf(other: Workspace): Workspace {
+  const copy = createWorkspace();
   cpSync(other.folder, copy.folder, { recursive: true });
   return copy;
 }
 
-interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids">> {
+interface Surroundings extends WorkspaceOptions, Partial<Pick<Context, "clock" | "ids">> {
   cwd: string;
   /** replaces the product's commands */
   programFor?: (context: Context) => CliCommand;

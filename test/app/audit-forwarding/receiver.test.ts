@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { receiverDestinations, receiverTlsOf } from "../../../src/app/audit-forwarding/receiver.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { createBench } from "../../support/in-process.ts";
+import { createWorkspace } from "../../support/in-process.ts";
 import { certify } from "../../support/network/private-ca.ts";
 import { problemsOf } from "../problems.ts";
 
@@ -76,11 +76,11 @@ test("a file that cannot be read prevents a start, and is a finding of doctor", 
 });
 
 test("files without certificates, or with a key of another one, prevent a start", async () => {
-  using bench = createBench();
+  using workspace = createWorkspace();
   const [one, other] = await Promise.all([certify(), certify()]);
   const file = (name: string, text: string): string => {
-    writeFileSync(join(bench.folder, name), text);
-    return join(bench.folder, name);
+    writeFileSync(join(workspace.folder, name), text);
+    return join(workspace.folder, name);
   };
   const problemsWith = (ca: string, key: string) =>
     problemsOf(() =>

@@ -51,10 +51,10 @@ import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";
 import { isRoot } from "../../support/cli/child.ts";
 import { productCommand, SHORT_LIVED } from "../../support/cli/executable.ts";
 import { changeManifest } from "../../support/content/backup-files.ts";
-import { type Bench, createInstallation } from "../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../support/in-process.ts";
 import { inInstallation } from "../../support/installed/installed-login.ts";
 
-let bench: Bench;
+let workspace: Workspace;
 let folder: string;
 let backup: Backup;
 
@@ -62,13 +62,13 @@ let backup: Backup;
 const ARTIFACTS = [0, 1, 512, 513, 3_000_000].map((size, index) => Buffer.alloc(size, `artifact ${index}`));
 
 beforeAll(async () => {
-  bench = await createInstallation();
-  folder = join(bench.folder, "backups");
+  workspace = await createInstallation();
+  folder = join(workspace.folder, "backups");
   mkdirSync(folder);
   for (const bytes of ARTIFACTS) putArtifact(bytes);
   backup = await make(IN_THREAD);
 });
-afterAll(() => bench[Symbol.dispose]());
+afterAll(() => workspace[Symbol.dispose]());
 
 test.each([
   [
@@ -82,7 +82,7 @@ test.each([
   ["without a folder", (digest: string) => `artifacts/sha256/${digest}`],
   ["above the folder of artifacts", (digest: string) => `artifacts/sha256/../${digest}`],
 ])("DAT-4 a backup with an artifact %s is refused", (what, nameOf) => {
-  const path = join(bench.folder, `${sha256Hex(what)}.qmb`);
+  const path = join(workspace.folder, `${sha256Hex(what)}.qmb`);
   const bytes = readFileSync(backup.path);
   const digest = sha256Hex(ARTIFACTS[1] ?? "");
   const name = `artifacts/sha256/${digest.slice(0, 2)}/${digest}`;
@@ -98,7 +98,7 @@ test.each([
   ["digest", { sha256: "0".repeat(64) }],
   ["size", { size_bytes: 1 }],
 ])("DAT-4 a backup whose manifest has another %s of the artifacts is refused", (what, told) => {
-  const path = join(bench.folder, `told-${what}.qmb`);
+  const path = join(workspace.folder, `told-${what}.qmb`);
   copyFileSync(backup.path, path);
   changeManifest(path, (text) => {
     const manifest = JSON.parse(text);
@@ -111,7 +111,7 @@ test.each([
 
 function putArtifact(bytes: Uint8Array): string {
   const digest = sha256Hex(bytes);
-  const shard = join(bench.data, "artifacts/sha256", digest.slice(0, 2));
+  const shard = join(workspace.data, "artifacts/sha256", digest.slice(0, 2));
   mkdirSync(shard, { recursive: true });
   writeFileSync(join(shard, digest), bytes);
   return join(shard, digest);
@@ -124,9 +124,9 @@ const make = (changes: Partial<BackupRequest> = {}): Promise<Backup> =>
   makeBackup({
     perform: performTask,
     kind: "manual",
-    directory: placesIn(bench.data),
+    directory: placesIn(workspace.data),
     folder,
-    clock: bench.clock,
+    clock: workspace.clock,
     withSessions: false,
     keyIdsIn: () => ["0123456789ab"],
     ...changes,
@@ -134,7 +134,7 @@ const make = (changes: Partial<BackupRequest> = {}): Promise<Backup> =>
 
 /** @returns the reason of the refusal */
 function refusalOf(path: string): string {
-  const database = join(bench.folder, "unpacked.db");
+  const database = join(workspace.folder, "unpacked.db");
   try {
     unpackBackup({ path, database });
     return "accepted";
@@ -153,7 +153,7 @@ function packedWith(
   changes: { rows?: Rows; schema?: number; created_at?: string },
   { progress, sessions }: { progress?: Progress; sessions?: string } = {},
 ): string {
-  const [database, target] = [join(bench.folder, "packed.db"), join(bench.folder, "packed.qmb")];
+  const [database, target] = [join(workspace.folder, "packed.db"), join(workspace.folder, "packed.qmb")];
   unpackBackup({ path: backup.path, database });
   const { created_at, version, schema, sealing_key_ids, database: told } = backup.manifest;
   const facts = { created_at, version, schema, sealing_key_ids, rows: told.rows, ...changes };
@@ -162,7 +162,7 @@ function packedWith(
     packBackup(
       {
         database,
-        artifacts: placesIn(bench.data).artifacts,
+        artifacts: placesIn(workspace.data).artifacts,
         target,
         partial: `${target}.part`,
         facts,
@@ -189,7 +189,7 @@ describe("a backup", () => {
   });
 
   test("DAT-1 has the row count of every table as SQLite itself counts", () => {
-    const database = join(bench.folder, "counted.db");
+    const database = join(workspace.folder, "counted.db");
     unpackBackup({ path: backup.path, database });
     using connection = new Database(database, { readonly: true });
     const names = connection
@@ -251,7 +251,7 @@ describe("a backup", () => {
 
   test("includes the bytes of sessions in the progress of a backup", () => {
     const seen: [number, number][] = [];
-    const { sessions } = placesIn(bench.data);
+    const { sessions } = placesIn(workspace.data);
     const bytes = Buffer.from("a captured session");
     const file = join(sessions, "sha256", sha256Hex(bytes).slice(0, 2), sha256Hex(bytes));
     mkdirSync(dirname(file), { recursive: true });
@@ -263,7 +263,7 @@ describe("a backup", () => {
   });
 
   test("leaves out a captured session that is gone when its turn comes, and fails for one that cannot be read", () => {
-    const { sessions } = placesIn(bench.data);
+    const { sessions } = placesIn(workspace.data);
     const stored = ["one", "two"].map((text) => {
       const digest = sha256Hex(Buffer.from(text));
       const file = join(sessions, "sha256", digest.slice(0, 2), digest);
@@ -284,7 +284,7 @@ describe("a backup", () => {
   });
 
   test("is a tar archive that tar unpacks to identical bytes", () => {
-    const target = join(bench.folder, "by-hand");
+    const target = join(workspace.folder, "by-hand");
     mkdirSync(target);
     const { status } = spawnSync("tar", ["-xf", backup.path, "-C", target]);
     expect(status).toBe(0);
@@ -315,15 +315,15 @@ describe("a backup", () => {
 
   test("DAT-3 contains no sealing key", () => {
     const bytes = readFileSync(backup.path);
-    for (const name of readdirSync(join(bench.data, "keys"))) {
-      const key = readFileSync(join(bench.data, "keys", name), "utf8").trim();
+    for (const name of readdirSync(join(workspace.data, "keys"))) {
+      const key = readFileSync(join(workspace.data, "keys", name), "utf8").trim();
       expect(bytes.includes(key)).toBe(false);
       expect(bytes.includes(Buffer.from(key, "base64"))).toBe(false);
     }
   });
 
   test("DAT-1 shows one point in time during writes and does not block them", async () => {
-    await inInstallation(bench, async ({ domain, organizationId }) => {
+    await inInstallation(workspace, async ({ domain, organizationId }) => {
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
       let isMade = false;
       const target = join(folder, "busy.qmb");
@@ -368,7 +368,7 @@ describe("a backup", () => {
 
 describe("an invalid backup", () => {
   const copy = () => {
-    const path = join(bench.folder, "changed.qmb");
+    const path = join(workspace.folder, "changed.qmb");
     copyFileSync(backup.path, path);
     return path;
   };
@@ -424,17 +424,17 @@ describe("an invalid backup", () => {
   });
 
   test("is refused if it was never a backup or does not exist", () => {
-    const path = join(bench.folder, "letter.qmb");
+    const path = join(workspace.folder, "letter.qmb");
     writeFileSync(path, "Dear operator, ".repeat(10_000));
     expect(refusalOf(path)).toBe("backup.unreadable");
-    expect(refusalOf(bench.folder)).toBe("file.not_regular");
-    expect(refusalOf(join(bench.folder, "none.qmb"))).toBe("file.missing");
+    expect(refusalOf(workspace.folder)).toBe("file.not_regular");
+    expect(refusalOf(join(workspace.folder, "none.qmb"))).toBe("file.missing");
   });
 
   test("DAT-4 may be a damaged copy of the database alone, and an intact copy is accepted", async () => {
-    const path = join(bench.folder, "alone.db");
+    const path = join(workspace.folder, "alone.db");
     unpackBackup({ path: backup.path, database: path });
-    const { manifest, schema, rows } = await verifyBackup(path, { clock: bench.clock });
+    const { manifest, schema, rows } = await verifyBackup(path, { clock: workspace.clock });
     expect({ manifest, schema, rows }).toEqual({
       manifest: undefined,
       schema: programSchema(),
@@ -444,7 +444,7 @@ describe("an invalid backup", () => {
     connection.run("PRAGMA foreign_keys = OFF");
     connection.run("DELETE FROM organizations");
     connection.close();
-    await expect(verifyBackup(path, { clock: bench.clock, perform: performTask })).rejects.toThrow(
+    await expect(verifyBackup(path, { clock: workspace.clock, perform: performTask })).rejects.toThrow(
       "fails the integrity check",
     );
     rmSync(path);
@@ -452,14 +452,14 @@ describe("an invalid backup", () => {
 
   test("DAT-4 leaves no files after verification, even if it fails", async () => {
     const path = copy();
-    expect(await verifyBackup(path, { clock: bench.clock, perform: performTask })).toMatchObject({
+    expect(await verifyBackup(path, { clock: workspace.clock, perform: performTask })).toMatchObject({
       schema: programSchema(),
     });
     truncateSync(path, 200_000);
-    await expect(verifyBackup(path, { clock: bench.clock, perform: performTask })).rejects.toThrow(
+    await expect(verifyBackup(path, { clock: workspace.clock, perform: performTask })).rejects.toThrow(
       "truncated",
     );
-    expect(readdirSync(bench.folder).filter((name) => name.startsWith(".verifying"))).toEqual([]);
+    expect(readdirSync(workspace.folder).filter((name) => name.startsWith(".verifying"))).toEqual([]);
   });
 });
 
@@ -498,14 +498,14 @@ describe("making a backup", () => {
   });
 
   test("creates only the folder in the data directory, because another disk may be unmounted", async () => {
-    const missing = join(bench.folder, "unmounted");
+    const missing = join(workspace.folder, "unmounted");
     for (const target of [join(missing, "x.qmb"), undefined])
       await expect(make({ target, folder: missing })).rejects.toMatchObject({
         reason: "file.missing",
         message: `there is no folder ${missing}`,
       });
     expect(existsSync(missing)).toBe(false);
-    const { backups } = placesIn(bench.data);
+    const { backups } = placesIn(workspace.data);
     rmSync(backups, { recursive: true, force: true });
     expect((await make({ folder: backups })).path).toStartWith(backups);
     expect(statSync(backups).mode & 0o777).toBe(0o700);
@@ -528,9 +528,9 @@ describe("making a backup", () => {
   });
 
   test("refuses to back up a damaged database and reports SQLite's finding", async () => {
-    const directory = placesIn(join(bench.folder, "damaged"));
+    const directory = placesIn(join(workspace.folder, "damaged"));
     mkdirSync(directory.path);
-    copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
+    copyFileSync(join(workspace.data, "quartermaster.db"), directory.database);
     const bytes = readFileSync(directory.database);
     bytes.fill(0xff, 8192, 40_960);
     writeFileSync(directory.database, bytes);
@@ -542,7 +542,7 @@ describe("making a backup", () => {
 });
 
 test("an index that disagrees with its table is reported as damage, even if every page is readable", () => {
-  const file = join(bench.folder, "index.db");
+  const file = join(workspace.folder, "index.db");
   {
     using connection = new Database(file);
     connection.run("CREATE TABLE a (b)");
@@ -563,9 +563,9 @@ test("an index that disagrees with its table is reported as damage, even if ever
 });
 
 test("DAT-1 a backup of a database with a dangling reference is refused with both ends of the reference", async () => {
-  const directory = placesIn(join(bench.folder, "dangling"));
+  const directory = placesIn(join(workspace.folder, "dangling"));
   mkdirSync(directory.path);
-  copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
+  copyFileSync(join(workspace.data, "quartermaster.db"), directory.database);
   using connection = new Database(directory.database);
   connection.run("PRAGMA foreign_keys=OFF");
   connection.run("DELETE FROM organizations");
@@ -587,7 +587,7 @@ const onSmallDisk = (script: string, ...args: string[]) =>
 const canMount = onSmallDisk("true").status === 0;
 
 test.if(canMount)("DAT-2 a disk without space for a backup is reported before any write", () => {
-  const line = [...productCommand(), "backup", "create", "/mnt/a.qmb", "--data-dir", bench.data];
+  const line = [...productCommand(), "backup", "create", "/mnt/a.qmb", "--data-dir", workspace.data];
   const { stdout, stderr } = onSmallDisk('"$@"; echo "exit $?"; ls -A /mnt', ...line);
   expect(stdout).toBe("exit 1\n");
   expect(stderr).toMatch(/^error: \/mnt has 0\.\d MB left, and \d+\.\d MB are needed$/m);
@@ -596,7 +596,7 @@ test.if(canMount)("DAT-2 a disk without space for a backup is reported before an
 describe("scheduled backups", () => {
   const OURS = "ours";
   const place = (name: string): string => {
-    const path = join(bench.folder, name);
+    const path = join(workspace.folder, name);
     mkdirSync(path);
     return path;
   };
@@ -662,15 +662,19 @@ describe("scheduled backups", () => {
   });
 
   test("DAT-2 a job creates scheduled backups, limits their number, audits them, and exposes them in the metrics", async () => {
-    await inInstallation(bench, async (installation) => {
+    await inInstallation(workspace, async (installation) => {
       const { db, domain, organizationId } = installation;
-      const { clock, ids } = bench;
+      const { clock, ids } = workspace;
       const log = createLog({ level: "error", format: "json", write: () => {}, clock });
       const metrics = new Registry();
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
-      const flags = { dataDir: bench.data, backupDirectory: join(bench.folder, "daily"), backupKeep: "2" };
+      const flags = {
+        dataDir: workspace.data,
+        backupDirectory: join(workspace.folder, "daily"),
+        backupKeep: "2",
+      };
       mkdirSync(flags.backupDirectory);
-      const config = loadConfig({ flags, env: {}, cwd: bench.folder });
+      const config = loadConfig({ flags, env: {}, cwd: workspace.folder });
       const scheduler = createScheduler({ db, clock, ids, log, metrics });
       registerBackupJob(scheduler, installation, { actor, clock, config, log });
       addBackupMetrics(metrics, domain);
@@ -696,7 +700,7 @@ describe("scheduled backups", () => {
   });
 
   test("attributes backups without an owner in the manifest to the installation that logged them", async () => {
-    await inInstallation(bench, async ({ domain, organizationId }) => {
+    await inInstallation(workspace, async ({ domain, organizationId }) => {
       const { organization_id, ...older } = backup.manifest;
       expect(organization_id).toBe(organizationId);
       expect(domain.backups.isOurs(organizationId, backup.manifest)).toBe(true);
@@ -709,7 +713,7 @@ describe("scheduled backups", () => {
   });
 
   test(`remembers the newest ${REMEMBERED_MAX} backups`, async () => {
-    await inInstallation(bench, async ({ domain, organizationId }) => {
+    await inInstallation(workspace, async ({ domain, organizationId }) => {
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
       const { manifest: _, ...made } = backup;
       const before = 200;
@@ -719,7 +723,7 @@ describe("scheduled backups", () => {
           createdAtMs: made.createdAtMs + DAY_MS * 100 + index,
         });
     });
-    using connection = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+    using connection = openConnection(join(workspace.data, "quartermaster.db"), { readonly: true });
     expect(connection.query("SELECT count(*) FROM backups").values()).toEqual([[REMEMBERED_MAX]]);
   });
 });

@@ -15,32 +15,38 @@ import { copyDatabase, inspectDatabase } from "../../../src/platform/database/ma
 import { folderSizeOf } from "../../../src/platform/files/disk.ts";
 import { tarHeader } from "../../../src/platform/files/tar.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
-import { type Bench, createInstallation } from "../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../support/in-process.ts";
 
 /** procfs has no free bytes, whatever else happens on the machine. */
 const FULL = "/proc";
 
 const SQLITE_HEADER_BYTES = 100;
 
-let bench: Bench;
+let workspace: Workspace;
 let whole: BackupFile;
 
 beforeAll(async () => {
-  bench = await createInstallation();
-  const target = join(bench.folder, "whole.qmb");
-  const directory = placesIn(bench.data);
-  const request = { kind: "manual", directory, folder: bench.folder, target, withSessions: false } as const;
+  workspace = await createInstallation();
+  const target = join(workspace.folder, "whole.qmb");
+  const directory = placesIn(workspace.data);
+  const request = {
+    kind: "manual",
+    directory,
+    folder: workspace.folder,
+    target,
+    withSessions: false,
+  } as const;
   const startedAtMs = performance.now();
   const { durationMs } = await makeBackup({
     ...request,
-    clock: bench.clock,
+    clock: workspace.clock,
     keyIdsIn: () => [],
     perform: performTask,
   });
   expect(durationMs).toBeWithin(0, performance.now() - startedAtMs + 1);
   whole = inspectFile(target);
 });
-afterAll(() => bench[Symbol.dispose]());
+afterAll(() => workspace[Symbol.dispose]());
 
 interface Sizes {
   database: number;
@@ -64,8 +70,8 @@ function sized({ database, artifacts, sessions }: Sizes): BackupFile {
 const copyOf = (sizeBytes: number): BackupFile => ({ ...whole, manifest: undefined, sizeBytes });
 
 test("a damaged copy of a database is not reported as one of another program", () => {
-  const path = join(bench.folder, "damaged.db");
-  const bytes = readFileSync(placesIn(bench.data).database);
+  const path = join(workspace.folder, "damaged.db");
+  const bytes = readFileSync(placesIn(workspace.data).database);
   writeFileSync(path, bytes.fill(0xff, SQLITE_HEADER_BYTES));
   expect(() => inspectFile(path)).toThrow("the database file is damaged");
 });
@@ -79,7 +85,7 @@ test.each<[string, () => BackupFile, string | undefined, boolean]>([
   ["a copy of a database that has no artifacts", () => copyOf(0), `${FULL}/artifacts`, true],
   ["a copy of a database", () => copyOf(1), undefined, false],
 ])("checks the free bytes for %s: %#", async (_what, backupOf, artifacts, fits) => {
-  const request = { backup: backupOf(), folder: FULL, clock: bench.clock, perform: performTask };
+  const request = { backup: backupOf(), folder: FULL, clock: workspace.clock, perform: performTask };
   const reading = readBackup({ ...request, ...(artifacts !== undefined && { artifacts }) });
   const error = await reading.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(Error); // nothing can be written there in any case
@@ -101,7 +107,7 @@ test.each([
     const reading = readBackup({
       backup,
       folder: FULL,
-      clock: bench.clock,
+      clock: workspace.clock,
       perform: performTask,
       ...folders,
     });
@@ -112,7 +118,7 @@ test.each([
 
 test("every piece that is read is reported with the size of the file", () => {
   const seen: number[] = [];
-  const database = join(bench.folder, "unpacked.db");
+  const database = join(workspace.folder, "unpacked.db");
   const { manifest, path, sizeBytes } = whole;
   unpackBackup({ path, database }, (done, total) => {
     expect(total).toBe(sizeBytes);
@@ -125,11 +131,11 @@ test("every piece that is read is reported with the size of the file", () => {
 
 test("what is unpacked is readable by its owner only, and no file stays open", () => {
   const { path } = whole;
-  const [bytes, again] = [Buffer.from("artifact"), join(bench.folder, "again.qmb")];
-  const [unpacked, digest] = [join(bench.folder, "unpacked"), sha256Hex(bytes)];
+  const [bytes, again] = [Buffer.from("artifact"), join(workspace.folder, "again.qmb")];
+  const [unpacked, digest] = [join(workspace.folder, "unpacked"), sha256Hex(bytes)];
   const shard = join("artifacts/sha256", digest.slice(0, 2));
-  mkdirSync(join(bench.data, shard), { recursive: true });
-  writeFileSync(join(bench.data, shard, digest), bytes);
+  mkdirSync(join(workspace.data, shard), { recursive: true });
+  writeFileSync(join(workspace.data, shard, digest), bytes);
   const openBefore = readdirSync("/dev/fd").length;
   const database = join(unpacked, "q.db");
   const {
@@ -145,7 +151,7 @@ test("what is unpacked is readable by its owner only, and no file stays open", (
     partial: `${again}.partial`,
     facts: { ...facts, rows: told.rows },
   };
-  packBackup({ ...packing, artifacts: join(bench.data, "artifacts") });
+  packBackup({ ...packing, artifacts: join(workspace.data, "artifacts") });
   readManifest(again);
   unpackBackup({
     path: again,
@@ -160,7 +166,7 @@ test("what is unpacked is readable by its owner only, and no file stays open", (
 
 test("files of any size are packed and unpacked to the same bytes", () => {
   const sizes = [0, 1, 511, 512, 513, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 2 * PIECE_BYTES + 1];
-  const [from, to] = [join(bench.folder, "sizes-from"), join(bench.folder, "sizes-to")];
+  const [from, to] = [join(workspace.folder, "sizes-from"), join(workspace.folder, "sizes-to")];
   const files = sizes.map((size) => {
     const bytes = Buffer.alloc(size, `${size}`);
     const name = memberOf("artifacts", sha256Hex(bytes)).slice("artifacts/".length);
@@ -168,8 +174,11 @@ test("files of any size are packed and unpacked to the same bytes", () => {
     writeFileSync(join(from, name), bytes);
     return { name, bytes };
   });
-  const path = join(bench.folder, "sizes.qmb");
-  const [database, unpacked] = [join(bench.folder, "sizes.db"), join(bench.folder, "sizes-unpacked.db")];
+  const path = join(workspace.folder, "sizes.qmb");
+  const [database, unpacked] = [
+    join(workspace.folder, "sizes.db"),
+    join(workspace.folder, "sizes-unpacked.db"),
+  ];
   const { database: told, artifacts: _, format: __, ...facts } = unpackBackup({ path: whole.path, database });
   const packing = { target: path, partial: `${path}.partial`, facts: { ...facts, rows: told.rows } };
   packBackup({ database, artifacts: from, sessions: from, ...packing });
@@ -180,12 +189,12 @@ test("files of any size are packed and unpacked to the same bytes", () => {
 });
 
 test("a file that becomes shorter while it is packed fails the backup", () => {
-  const [folder, path] = [join(bench.folder, "shorter"), join(bench.folder, "shorter.qmb")];
+  const [folder, path] = [join(workspace.folder, "shorter"), join(workspace.folder, "shorter.qmb")];
   const bytes = Buffer.alloc(2 * PIECE_BYTES, "x");
   const file = join(folder, memberOf("artifacts", sha256Hex(bytes)).slice("artifacts/".length));
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, bytes);
-  const database = join(bench.folder, "shorter.db");
+  const database = join(workspace.folder, "shorter.db");
   const { database: told, artifacts: _, format: __, ...facts } = unpackBackup({ path: whole.path, database });
   const packing = { target: path, partial: `${path}.partial`, facts: { ...facts, rows: told.rows } };
   const shorten = (done: number) => {
@@ -195,16 +204,22 @@ test("a file that becomes shorter while it is packed fails the backup", () => {
 });
 
 test("a backup needs space for the captured sessions that this machine has, and counts those in an object store", async () => {
-  const directory = placesIn(bench.data);
+  const directory = placesIn(workspace.data);
   const add = "INSERT INTO session_totals (store, state, artifacts, bytes) VALUES";
   using connection = openConnection(directory.database, {});
   const without = spaceFor(directory, { withSessions: true }).needed;
   connection.run(`${add} ('local', 'current', 2, 1000), ('s3', 'current', 3, 50000)`);
   const needed = [true, false].map((withSessions) => spaceFor(directory, { withSessions }).needed);
   expect(needed).toEqual([without + 1000, without]);
-  const target = join(bench.folder, "counted.qmb");
-  const request = { kind: "manual", directory, folder: bench.folder, target, withSessions: true } as const;
-  const made = { clock: bench.clock, keyIdsIn: () => [], perform: performTask };
+  const target = join(workspace.folder, "counted.qmb");
+  const request = {
+    kind: "manual",
+    directory,
+    folder: workspace.folder,
+    target,
+    withSessions: true,
+  } as const;
+  const made = { clock: workspace.clock, keyIdsIn: () => [], perform: performTask };
   const { manifest } = await makeBackup({ ...request, ...made });
   expect(manifest).toMatchObject({ sessions_elsewhere: 3, sessions: { count: 0 } });
   connection.run("DELETE FROM session_totals");
@@ -214,7 +229,7 @@ describe("a backup whose headers say something else is refused with the place:",
   const changed = (at: (size: number) => number, header: Uint8Array): string => {
     const bytes = readFileSync(whole.path);
     bytes.set(header, at(bytes.length));
-    const path = join(bench.folder, "changed.qmb");
+    const path = join(workspace.folder, "changed.qmb");
     writeFileSync(path, bytes);
     return path;
   };
@@ -227,7 +242,7 @@ describe("a backup whose headers say something else is refused with the place:",
 
   test("refuses a missing member in the place of the database", () => {
     const path = changed(databaseAt, new Uint8Array(512));
-    const database = join(bench.folder, "none.db");
+    const database = join(workspace.folder, "none.db");
     expect(() => unpackBackup({ path, database })).toThrow(`there is no member at byte ${databaseAt()}`);
   });
 });
@@ -238,12 +253,12 @@ test("a manifest ends with a line break, for people who take it out with tar", (
 });
 
 test("a backup needs space for a copy without free pages, for the packed copy, and for the artifacts", () => {
-  const directory = placesIn(bench.data);
+  const directory = placesIn(workspace.data);
   using connection = openConnection(directory.database, {});
   connection.run("CREATE TABLE filler (bytes BLOB)");
   connection.run("INSERT INTO filler VALUES (randomblob(1000000))");
   connection.run("DROP TABLE filler");
-  const target = join(bench.folder, "copy-to-measure.db");
+  const target = join(workspace.folder, "copy-to-measure.db");
   copyDatabase(connection, target);
   const { size, mode } = statSync(target);
   expect(mode & 0o777).toBe(0o600);
@@ -257,7 +272,7 @@ test.each([
   ["with a table of the name of our history", "CREATE TABLE schema_migrations (other TEXT)"],
   ["with an empty history", "CREATE TABLE schema_migrations (id INTEGER)"],
 ])("a database of another program, %s, is not recognized", (_what, sql) => {
-  const file = join(bench.folder, `${sha256Hex(sql)}.db`);
+  const file = join(workspace.folder, `${sha256Hex(sql)}.db`);
   using connection = new Database(file);
   connection.run(sql);
   const nothing = { problems: [], schema: 0, organizationId: undefined, differences: [] };

@@ -20,16 +20,16 @@ import { handbookText } from "../../../src/handbook/chapters.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
-import { type Bench, createBench, createInstallation } from "../../support/in-process.ts";
+import { createInstallation, createWorkspace, type Workspace } from "../../support/in-process.ts";
 
-let bench: Bench;
+let workspace: Workspace;
 let file: string;
 
 beforeAll(async () => {
-  bench = await createInstallation();
-  file = join(bench.data, "quartermaster.db");
+  workspace = await createInstallation();
+  file = join(workspace.data, "quartermaster.db");
 });
-afterAll(() => bench[Symbol.dispose]());
+afterAll(() => workspace[Symbol.dispose]());
 
 const WAL_HEADER_BYTES = 32;
 const SALT = [16, 24] as const;
@@ -118,10 +118,10 @@ function contentsOf(path: string): Record<string, string> {
 const LIMIT_BYTES = 8_000 * 4_096;
 
 test("DAT-8 a replica that copies the log is complete, and no other process checkpoints the log", async () => {
-  const replica = new Replica(file, join(bench.folder, "replica.db"));
-  const flags = { dataDir: bench.data, databaseReplicated: "yes" };
-  const config = loadConfig({ flags, env: {}, cwd: bench.folder });
-  const { clock, ids } = bench;
+  const replica = new Replica(file, join(workspace.folder, "replica.db"));
+  const flags = { dataDir: workspace.data, databaseReplicated: "yes" };
+  const config = loadConfig({ flags, env: {}, cwd: workspace.folder });
+  const { clock, ids } = workspace;
   const installation = await openExisting({ config, clock, ids, baseUrl: () => "" });
   const { domain, organizationId } = installation;
   const actor = { kind: "system", id: null, label: "service", organizationId } as const;
@@ -137,17 +137,17 @@ test("DAT-8 a replica that copies the log is complete, and no other process chec
     if (round === 0) expect(statSync(`${file}-wal`).size).toBeGreaterThan(LIMIT_BYTES);
     if (round === 0) replica.checkpoint();
   }
-  await bench.json(`backup create ${join(bench.folder, "beside.qmb")}`);
+  await workspace.json(`backup create ${join(workspace.folder, "beside.qmb")}`);
   expect(replica.contents()).toEqual(contentsOf(file));
   replica.close();
   await installation.close();
 });
 
 test("DAT-8 a replica is restored like a backup, and the replication state of the former database is moved with it", async () => {
-  using other = createBench();
-  cpSync(bench.data, other.data, { recursive: true });
+  using other = createWorkspace();
+  cpSync(workspace.data, other.data, { recursive: true });
   mkdirSync(join(other.data, ".quartermaster.db-litestream/generations"), { recursive: true });
-  const replica = join(bench.folder, "replica.db");
+  const replica = join(workspace.folder, "replica.db");
   const { replaced } = await other.json(`backup restore ${replica} --confirm data`);
   expect(readdirSync(String(replaced)).sort()[0]).toBe(".quartermaster.db-litestream");
   expect(existsSync(join(other.data, ".quartermaster.db-litestream"))).toBe(false);
@@ -156,11 +156,11 @@ test("DAT-8 a replica is restored like a backup, and the replication state of th
 });
 
 test("DAT-8 tables of replication software stay unchanged and are included in backups", async () => {
-  const path = join(bench.folder, "with-foreign-tables.qmb");
-  const { database } = await bench.json(`backup create ${path}`);
+  const path = join(workspace.folder, "with-foreign-tables.qmb");
+  const { database } = await workspace.json(`backup create ${path}`);
   expect(database).toMatchObject({ rows: { _litestream_seq: 1, _litestream_lock: 0 } });
   for (const line of [`backup verify ${path}`, "migrate status", "users list"])
-    expect((await bench.run(line)).exitCode).toBe(0);
+    expect((await workspace.run(line)).exitCode).toBe(0);
 });
 
 test("DAT-8 SQLite checkpoints the log automatically at the default size if replication is off", () => {

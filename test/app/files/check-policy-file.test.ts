@@ -12,8 +12,8 @@ import { temporaryDirectory } from "../../support/world.ts";
 
 test("CON-45 a file that is valid only without the published policy is reported until both agree", async () => {
   await using world = await createGovernanceWorld();
-  const { domain, governance, admin, inForce, world: face } = world;
-  const { organizationId, system } = face;
+  const { domain, governance, admin, inForce, world: server } = world;
+  const { organizationId, system } = server;
   const folder = temporaryDirectory();
   const file = join(folder, "config.yaml");
   const written = (section: object | undefined) => {

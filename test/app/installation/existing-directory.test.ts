@@ -20,18 +20,24 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
 import { holdsInstallation } from "../../../src/platform/database/maintenance/database-owner.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
-import { type Bench, CHEAP, createBench, createInstallation, runHere } from "../../support/in-process.ts";
+import {
+  CHEAP,
+  createInstallation,
+  createWorkspace,
+  runHere,
+  type Workspace,
+} from "../../support/in-process.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
-let bench: Bench;
+let workspace: Workspace;
 
 beforeEach(async () => {
-  bench = await createInstallation();
+  workspace = await createInstallation();
 });
-afterEach(() => bench[Symbol.dispose]());
+afterEach(() => workspace[Symbol.dispose]());
 
-const database = (): string => join(bench.data, "quartermaster.db");
-const marker = (): string => join(bench.data, "installation.json");
+const database = (): string => join(workspace.data, "quartermaster.db");
+const marker = (): string => join(workspace.data, "installation.json");
 const markerText = (): string => readFileSync(marker(), "utf8");
 
 function loseDatabase(): void {
@@ -42,7 +48,7 @@ function loseDatabase(): void {
 async function refusalOf(
   line: string,
 ): Promise<{ reason: string; hint: string; exit_code: number } | undefined> {
-  const { stderr, exitCode } = await bench.run(`${line} --json`);
+  const { stderr, exitCode } = await workspace.run(`${line} --json`);
   return exitCode === 0 ? undefined : JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
 }
 
@@ -61,11 +67,11 @@ describe("a lost database", () => {
   });
 
   test("is not replaced by serve, setup or any command, and each names the newest backup and the restore command", async () => {
-    await bench.json("backup create");
-    bench.clock.advance(1_000);
-    const { path } = await bench.json("backup create");
+    await workspace.json("backup create");
+    workspace.clock.advance(1_000);
+    const { path } = await workspace.json("backup create");
     loseDatabase();
-    const command = `quartermaster backup restore ${path} --data-dir ${bench.data} --confirm data`;
+    const command = `quartermaster backup restore ${path} --data-dir ${workspace.data} --confirm data`;
     for (const line of [
       "serve --server-listen 127.0.0.1:0",
       START,
@@ -73,13 +79,13 @@ describe("a lost database", () => {
       "users list",
       "doctor",
     ]) {
-      const { stderr, exitCode } = await bench.run(line);
+      const { stderr, exitCode } = await workspace.run(line);
       expect([line, exitCode]).toEqual([line, 4]);
       expect(stderr).toContain(`is missing or empty, but installation.json shows that one existed`);
       expect(stderr).toContain(command);
     }
     expect(existsSync(database())).toBe(false);
-    await bench.json(command.replace("quartermaster ", "").replace(` --data-dir ${bench.data}`, ""));
+    await workspace.json(command.replace("quartermaster ", "").replace(` --data-dir ${workspace.data}`, ""));
     expect(await reasonOf("users list")).toBeUndefined();
   });
 
@@ -100,23 +106,23 @@ describe("a lost database", () => {
   });
 
   test("is detected by a backup alone if there is no marker, also in a folder elsewhere", async () => {
-    const folder = join(bench.folder, "elsewhere");
+    const folder = join(workspace.folder, "elsewhere");
     mkdirSync(folder);
-    const { path } = await bench.json(`backup create ${folder}/`);
-    rmSync(bench.data, { recursive: true });
+    const { path } = await workspace.json(`backup create ${folder}/`);
+    rmSync(workspace.data, { recursive: true });
     expect(await refusalOf(`${START} --backup-directory ${folder}`)).toMatchObject({
       reason: "data_dir.database_lost",
       hint: expect.stringContaining(String(path)),
     });
-    expect(existsSync(bench.data)).toBe(false);
+    expect(existsSync(workspace.data)).toBe(false);
     expect(await reasonOf(START)).toBeUndefined();
   });
 
   test("is reported with a backup from the future only if there is no other, and never with a foreign one", async () => {
-    const { path } = await bench.json("backup create");
-    bench.clock.advance(1_000_000);
-    const { path: future } = await bench.json("backup create");
-    bench.clock.advance(-500_000);
+    const { path } = await workspace.json("backup create");
+    workspace.clock.advance(1_000_000);
+    const { path: future } = await workspace.json("backup create");
+    workspace.clock.advance(-500_000);
     loseDatabase();
     expect((await refusalOf(START))?.hint).toContain(String(path));
     rmSync(String(path));
@@ -126,7 +132,7 @@ describe("a lost database", () => {
   });
 
   test("can be replaced by a new installation on request", async () => {
-    await bench.json("backup create");
+    await workspace.json("backup create");
     const before = markerText();
     loseDatabase();
     expect(await reasonOf(`${START} --new --dry-run`)).toBeUndefined();
@@ -138,7 +144,7 @@ describe("a lost database", () => {
 
   test("is not assumed if the database exists, so that --new changes nothing", async () => {
     const before = markerText();
-    expect(await bench.json(`${START} --new`)).toEqual({ changed: false, steps: [] });
+    expect(await workspace.json(`${START} --new`)).toEqual({ changed: false, steps: [] });
     expect(markerText()).toBe(before);
   });
 });
@@ -148,14 +154,14 @@ describe("the marker", () => {
     const before = markerText();
     rmSync(marker());
     expect(await reasonOf("users list")).toBeUndefined();
-    expect(await bench.json(START)).toMatchObject({ steps: [`write ${marker()}`] });
+    expect(await workspace.json(START)).toMatchObject({ steps: [`write ${marker()}`] });
     expect(markerText()).toBe(before);
   });
 
   test("counts even if unreadable, and is rewritten while the database exists", async () => {
     const before = markerText();
     writeFileSync(marker(), "{");
-    await setUpIn(bench.data);
+    await setUpIn(workspace.data);
     expect(JSON.parse(markerText()).organization_id).toBe(JSON.parse(before).organization_id);
     writeFileSync(marker(), "");
     loseDatabase();
@@ -163,9 +169,9 @@ describe("the marker", () => {
   });
 
   test("is updated by a restore into an empty directory and by one from another organization", async () => {
-    const { path } = await bench.json("backup create");
+    const { path } = await workspace.json("backup create");
     const { organization_id } = JSON.parse(markerText());
-    using other = createBench();
+    using other = createWorkspace();
     mkdirSync(other.data, { mode: 0o700 });
     await other.json(`backup restore ${path}`);
     const restored = join(other.data, "installation.json");
@@ -237,7 +243,7 @@ describe("a killed first start", () => {
   });
 
   test("rolls back the journal of a start that was killed while SQLite wrote the first pages", async () => {
-    const data = join(bench.folder, "journal");
+    const data = join(workspace.folder, "journal");
     mkdirSync(data, { mode: 0o700 });
     const script = `
       const db = new (require("bun:sqlite").Database)(${JSON.stringify(join(data, "quartermaster.db"))});
@@ -257,7 +263,7 @@ describe("a killed first start", () => {
     for (const part of ["", whole.slice(0, 10), whole]) {
       rmSync(marker(), { force: true });
       writeFileSync(`${marker()}.partial`, part);
-      await setUpIn(bench.data);
+      await setUpIn(workspace.data);
       expect(existsSync(`${marker()}.partial`)).toBe(false);
       expect(JSON.parse(markerText()).organization_id).toBe(JSON.parse(whole).organization_id);
     }

@@ -10,22 +10,22 @@ import { inspectDatabase } from "../../../src/platform/database/maintenance/copy
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { productCommand, SHORT_LIVED } from "../../support/cli/executable.ts";
 import { repeatArtifact } from "../../support/content/backup-files.ts";
-import { type Bench, createInstallation } from "../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../support/in-process.ts";
 
-let bench: Bench;
+let workspace: Workspace;
 let backup: string;
 
 beforeAll(async () => {
-  bench = await createInstallation();
-  backup = join(bench.folder, "made.qmb");
-  await bench.json(`backup create ${backup}`);
+  workspace = await createInstallation();
+  backup = join(workspace.folder, "made.qmb");
+  await workspace.json(`backup create ${backup}`);
 });
-afterAll(() => bench[Symbol.dispose]());
+afterAll(() => workspace[Symbol.dispose]());
 
 describe("DAT-4 a named pipe", () => {
   const PATIENCE_MS = 50_000;
   const inChild = (line: string) =>
-    spawnSync(productCommand()[0] ?? "", [...line.split(" "), "--json", "--data-dir", bench.data], {
+    spawnSync(productCommand()[0] ?? "", [...line.split(" "), "--json", "--data-dir", workspace.data], {
       encoding: "utf8",
       env: SHORT_LIVED,
       timeout: PATIENCE_MS,
@@ -33,14 +33,14 @@ describe("DAT-4 a named pipe", () => {
     });
 
   test.each(["verify", "restore --confirm data"])("is refused by `backup %s` without waiting", (verb) => {
-    const pipe = join(bench.folder, `pipe-${verb.split(" ")[0]}`);
+    const pipe = join(workspace.folder, `pipe-${verb.split(" ")[0]}`);
     spawnSync("mkfifo", [pipe]);
     const { status, stderr } = inChild(`backup ${verb} ${pipe}`);
     expect([status, JSON.parse(stderr).reason]).toEqual([2, "file.not_regular"]);
   });
 
   test("lists a named pipe in the backup folder with its problem", () => {
-    const folder = join(bench.folder, "with-pipe");
+    const folder = join(workspace.folder, "with-pipe");
     mkdirSync(folder);
     spawnSync("mkfifo", [join(folder, "backup-20260101T000000Z.qmb")]);
     const { status, stdout } = inChild(`backup list --backup-directory ${folder}`);
@@ -50,32 +50,32 @@ describe("DAT-4 a named pipe", () => {
 });
 
 test("DAT-4 a truncated backup is listed with its problem, even if its beginning is intact", async () => {
-  const folder = join(bench.folder, "cut-short");
+  const folder = join(workspace.folder, "cut-short");
   mkdirSync(folder);
   const path = join(folder, "scheduled-20260101T000000Z.qmb");
   copyFileSync(backup, path);
   truncateSync(path, statSync(path).size - 512);
-  const { items } = await bench.json(`backup list --backup-directory ${folder}`);
+  const { items } = await workspace.json(`backup list --backup-directory ${folder}`);
   expect(JSON.stringify(items)).toContain("is damaged: its end is missing");
 });
 
 test("DAT-4 a backup or copy given as a link is read from the link's target", async () => {
-  const copy = join(bench.folder, "copy.db");
-  using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+  const copy = join(workspace.folder, "copy.db");
+  using live = openConnection(join(workspace.data, "quartermaster.db"), { readonly: true });
   live.query("VACUUM INTO ?").run(copy);
   for (const target of [copy, backup]) {
     const link = `${target}.link`;
     symlinkSync(target, link);
-    expect(await bench.run(`backup verify ${link}`)).toMatchObject({ exitCode: 0 });
+    expect(await workspace.run(`backup verify ${link}`)).toMatchObject({ exitCode: 0 });
   }
 });
 
 describe("DAT-4 a foreign database", () => {
-  const file = (name: string): string => join(bench.folder, `${name}.db`);
+  const file = (name: string): string => join(workspace.folder, `${name}.db`);
 
   /** @returns a copy of the live database after executing the statements */
   function changed(name: string, ...statements: string[]): string {
-    using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+    using live = openConnection(join(workspace.data, "quartermaster.db"), { readonly: true });
     live.query("VACUUM INTO ?").run(file(name));
     using copy = new Database(file(name), { readwrite: true });
     copy.run("PRAGMA foreign_keys=OFF");
@@ -91,7 +91,7 @@ describe("DAT-4 a foreign database", () => {
     const facts = { ...found, created_at: "2026-01-01T00:00:00.000Z", version: "1.0.0", sealing_key_ids: [] };
     packBackup({
       database,
-      artifacts: join(bench.folder, "none"),
+      artifacts: join(workspace.folder, "none"),
       target,
       partial: `${target}.partial`,
       facts,
@@ -104,7 +104,7 @@ describe("DAT-4 a foreign database", () => {
     const lines = [`verify ${path}`, `restore ${path} --confirm data`];
     const told = new Set<string>();
     for (const line of lines) {
-      const { stderr, exitCode } = await bench.run(`backup ${line} --json`);
+      const { stderr, exitCode } = await workspace.run(`backup ${line} --json`);
       const { reason, error } = exitCode === 0 ? { reason: "accepted", error: "" } : JSON.parse(stderr);
       told.add(`${exitCode} ${reason} ${error.split(": ").at(-1)}`);
     }
@@ -149,8 +149,8 @@ describe("DAT-4 a foreign database", () => {
       "CREATE TABLE _litestream_lock (id INTEGER)",
       "ANALYZE",
     );
-    expect((await bench.run(`backup verify ${path}`)).exitCode).toBe(0);
-    expect((await bench.run(`backup verify ${packed(path)}`)).exitCode).toBe(0);
+    expect((await workspace.run(`backup verify ${path}`)).exitCode).toBe(0);
+    expect((await workspace.run(`backup verify ${packed(path)}`)).exitCode).toBe(0);
   });
 
   test("refuses a database without an organization or a journal of migrations", async () => {
@@ -210,13 +210,13 @@ function emptyOfRows(path: string): void {
 }
 
 test("DAT-4 a duplicate artifact is refused by verify and by restore", async () => {
-  const source = join(bench.folder, "twice");
+  const source = join(workspace.folder, "twice");
   const digest = sha256Hex("an artifact");
   const shard = join(source, "sha256", digest.slice(0, 2));
   mkdirSync(shard, { recursive: true });
   writeFileSync(join(shard, digest), "an artifact");
-  const database = join(bench.folder, "twice.db");
-  using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
+  const database = join(workspace.folder, "twice.db");
+  using live = openConnection(join(workspace.data, "quartermaster.db"), { readonly: true });
   live.query("VACUUM INTO ?").run(database);
   const { schema, rows } = inspectDatabase(database);
   const facts = {
@@ -226,11 +226,11 @@ test("DAT-4 a duplicate artifact is refused by verify and by restore", async () 
     version: "1.0.0",
     sealing_key_ids: [],
   };
-  const target = join(bench.folder, "twice.qmb");
+  const target = join(workspace.folder, "twice.qmb");
   packBackup({ database, artifacts: source, target, partial: `${target}.partial`, facts });
   repeatArtifact(target, { digest, sizeBytes: 11 });
   for (const verb of [`verify ${target}`, `restore ${target} --confirm data`]) {
-    const { stderr, exitCode } = await bench.run(`backup ${verb} --json`);
+    const { stderr, exitCode } = await workspace.run(`backup ${verb} --json`);
     expect([exitCode, JSON.parse(stderr)]).toEqual([
       7,
       expect.objectContaining({ reason: "backup.damaged", error: expect.stringContaining("occurs twice") }),

@@ -14,24 +14,24 @@ const BATCHES = ["first", "second", "third"] as const;
 
 let directory: string;
 let log: TestLog;
-let face: TestServer;
+let server: TestServer;
 let ana: Caller;
 beforeEach(async () => {
   directory = temporaryDirectory();
   log = startTestLog(directory);
-  face = await createTestServer();
-  ana = await face.signedIn("member", { email: "ana@example.com" });
+  server = await createTestServer();
+  ana = await server.signedIn("member", { email: "ana@example.com" });
 });
 afterEach(async () => {
   await log.running.close();
-  await face[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true });
 });
 
 /** Counts like the second process. */
 const forwarder = (requestsPerDay = 0) =>
   new UsageSums({
-    ...face.world,
+    ...server.world,
     budgets: { requestsPerDay, tokensPerDay: 0 },
     handOver: (deltas) => log.running.handOverUsage(deltas),
   });
@@ -43,7 +43,7 @@ async function handOver(user: Caller["user"], ...numbers: number[]): Promise<voi
   await usage.flush();
 }
 const requestsBy = (group: "user" | "model") =>
-  usageOfDay(face.world.db.read, ana.user.organizationId, {
+  usageOfDay(server.world.db.read, ana.user.organizationId, {
     ofDay: TODAY,
     group,
     ofUser: undefined,
@@ -53,7 +53,7 @@ async function takeAll(): Promise<void> {
   for (const id of BATCHES) {
     const batch = await log.running.takeUsage(id);
     if (!batch) return;
-    await face.domain.usageIntake.take(batch);
+    await server.domain.usageIntake.take(batch);
     await log.running.removeUsage(batch.batch);
   }
 }
@@ -61,8 +61,8 @@ async function takeAll(): Promise<void> {
 test("INF-56 sums of another process are counted once, together with those of this one", async () => {
   await handOver(ana.user, 1, 2);
   await handOver(ana.user, 3);
-  for (const row of rowsOf(ana.user, 4)) face.domain.usage.count(row);
-  await face.domain.usage.flush();
+  for (const row of rowsOf(ana.user, 4)) server.domain.usage.count(row);
+  await server.domain.usage.flush();
   await takeAll();
   expect(requestsBy("user")).toEqual([[ana.user.id, 4, 4_000, 1]]);
   expect(await log.running.takeUsage("later")).toBeUndefined();
@@ -75,7 +75,7 @@ test("INF-62 a service that dies between the two files counts no batch twice and
   await handOver(ana.user, 2); // is not part of the batch that has begun
   const again = await log.running.takeUsage("second");
   expect(again).toEqual(begun);
-  if (again) await face.domain.usageIntake.take(again); // the process dies before it removes the batch
+  if (again) await server.domain.usageIntake.take(again); // the process dies before it removes the batch
   expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
   await takeAll();
   expect(requestsBy("user")).toEqual([[ana.user.id, 2, 2_000, 0.5]]);
@@ -94,7 +94,7 @@ test("sums that cannot be handed over stay with the process and come later", asy
 
 test("sums that the service cannot hand over are counted at once", async () => {
   const usage = new UsageSums({
-    ...face.world,
+    ...server.world,
     budgets: { requestsPerDay: 0, tokensPerDay: 0 },
     handOver: (deltas) => log.running.handOverUsage(deltas),
     isCounter: true,
@@ -106,8 +106,8 @@ test("sums that the service cannot hand over are counted at once", async () => {
 });
 
 test("a forwarding process starts with what was counted and what waits, for budgets", async () => {
-  for (const row of rowsOf(ana.user, 1)) face.domain.usage.count(row);
-  await face.domain.usage.flush();
+  for (const row of rowsOf(ana.user, 1)) server.domain.usage.count(row);
+  await server.domain.usage.flush();
   await handOver(ana.user, 2);
   const usage = forwarder(2);
   usage.load();

@@ -9,11 +9,11 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
-import { type Bench, createInstallation } from "../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../support/in-process.ts";
 import { connect, FIRST } from "../../support/installed/installed-replica.ts";
 
-async function check(bench: Bench, term = FIRST) {
-  const { folder, clock, data } = bench;
+async function check(workspace: Workspace, term = FIRST) {
+  const { folder, clock, data } = workspace;
   const config = loadConfig({ flags: { config: "standby.yaml", dataDir: data }, env: {}, cwd: folder });
   const directory = placesIn(data);
   const db = openDatabase(directory.database, { replicated: true });
@@ -29,35 +29,35 @@ async function check(bench: Bench, term = FIRST) {
 }
 
 const NO_AUDIT = { record: () => {}, recordAll: () => {} };
-const leftovers = ({ data }: Bench) => readdirSync(data).filter((name) => name.startsWith("restoring"));
+const leftovers = ({ data }: Workspace) => readdirSync(data).filter((name) => name.startsWith("restoring"));
 
 test("STB-2 the replica is restored, verified and compared, and no files remain", async () => {
-  using bench = await createInstallation();
-  connect(bench, bench);
-  expect(await check(bench)).toMatchObject({ id: 3 });
-  expect(leftovers(bench)).toEqual([]);
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  expect(await check(workspace)).toMatchObject({ id: 3 });
+  expect(leftovers(workspace)).toEqual([]);
 });
 
 test("STB-2 a replica that lacks an older audit entry fails the check", async () => {
-  using bench = await createInstallation();
-  connect(bench, bench);
-  await bench.json("users create tail@example.org --role member");
-  bench.clock.advance(CHECK_LAG_MS);
-  expect(await check(bench)).toMatchObject({ id: 3 });
-  bench.clock.advance(1);
-  expect(check(bench)).rejects.toMatchObject({ kind: "unverified", reason: "standby.replica_old" });
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  await workspace.json("users create tail@example.org --role member");
+  workspace.clock.advance(CHECK_LAG_MS);
+  expect(await check(workspace)).toMatchObject({ id: 3 });
+  workspace.clock.advance(1);
+  expect(check(workspace)).rejects.toMatchObject({ kind: "unverified", reason: "standby.replica_old" });
 });
 
 test("STB-2 a replica that cannot be restored fails the check with what Litestream says", async () => {
-  using bench = await createInstallation();
-  connect(bench, bench);
-  await expect(check(bench, "t00000009-aaaaaa")).rejects.toMatchObject({
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  await expect(check(workspace, "t00000009-aaaaaa")).rejects.toMatchObject({
     reason: "standby.restore_failed",
     message: expect.stringContaining("another term"),
   });
-  writeFileSync(join(bench.folder, "source.db"), "not a database");
-  await expect(check(bench)).rejects.toThrow();
-  rmSync(join(bench.folder, "litestream"));
-  await expect(check(bench)).rejects.toMatchObject({ reason: "standby.no_litestream" });
-  expect(leftovers(bench)).toEqual([]);
+  writeFileSync(join(workspace.folder, "source.db"), "not a database");
+  await expect(check(workspace)).rejects.toThrow();
+  rmSync(join(workspace.folder, "litestream"));
+  await expect(check(workspace)).rejects.toMatchObject({ reason: "standby.no_litestream" });
+  expect(leftovers(workspace)).toEqual([]);
 });

@@ -12,12 +12,12 @@ import { systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { tracedDatabase } from "../../../src/platform/tracing/traced-database.ts";
 import { responseObserver } from "../../../src/server/tracing/traced-handler.ts";
-import { createBench } from "../../support/in-process.ts";
+import { createWorkspace } from "../../support/in-process.ts";
 import { certify } from "../../support/network/private-ca.ts";
 import { createTraceCollector } from "../../support/network/trace-collector.ts";
 
-const bench = createBench();
-afterAll(() => bench[Symbol.dispose]());
+const workspace = createWorkspace();
+afterAll(() => workspace[Symbol.dispose]());
 
 const log = createLog({ level: "error", format: "json", write: () => {}, clock: systemClock });
 
@@ -27,8 +27,8 @@ const open = (
   env: Record<string, string> = {},
 ) => {
   const metrics = new Registry();
-  const config = loadConfig({ flags, env, cwd: bench.folder });
-  const stateFile = join(bench.folder, "run", "tracing.json");
+  const config = loadConfig({ flags, env, cwd: workspace.folder });
+  const stateFile = join(workspace.folder, "run", "tracing.json");
   const opened = openTracing({ config, ids: systemIds, log, metrics, stateFile, undo });
   return { opened, metrics };
 };
@@ -37,7 +37,7 @@ test("TRC-1 opens no tracer and wraps nothing if there is no collector", async (
   await using undo = new AsyncDisposableStack();
   const { opened, metrics } = open({ tracingSampleRatio: "1" }, undo);
   expect(await opened).toBeUndefined();
-  const db = openDatabase(join(bench.folder, "off.db"));
+  const db = openDatabase(join(workspace.folder, "off.db"));
   undo.defer(() => db.close());
   const observe = () => {};
   expect(tracedDatabase(db, undefined)).toBe(db);
@@ -49,8 +49,8 @@ test("TRC-1 opens no tracer and wraps nothing if there is no collector", async (
 test("TRC-5 TRC-6 the collector gets the client certificate and the header of the settings, and the metrics count its spans", async () => {
   const [server, client] = await Promise.all([certify(), certify()]);
   const file = (name: string, text: string): string => {
-    writeFileSync(join(bench.folder, name), text, { mode: 0o600 });
-    return join(bench.folder, name);
+    writeFileSync(join(workspace.folder, name), text, { mode: 0o600 });
+    return join(workspace.folder, name);
   };
   const { cert, key } = server;
   using collector = createTraceCollector({

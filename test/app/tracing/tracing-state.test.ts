@@ -16,7 +16,7 @@ import {
   type TracingState,
 } from "../../../src/app/tracing/tracing-state.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { createBench } from "../../support/in-process.ts";
+import { createWorkspace } from "../../support/in-process.ts";
 import { START_MS } from "../../support/world.ts";
 import { problemsOf } from "../problems.ts";
 
@@ -60,10 +60,10 @@ test("TRC-6 doctor warns of a failing collector and of recently dropped spans", 
 });
 
 test("TRC-6 the state is written at most every ten seconds, at once when attempts start or stop failing, and summed over both processes", () => {
-  using bench = createBench();
+  using workspace = createWorkspace();
   const files = {
-    tracing: join(bench.folder, "run", "tracing.json"),
-    forwarderTracing: join(bench.folder, "run", "tracing-forwarder.json"),
+    tracing: join(workspace.folder, "run", "tracing.json"),
+    forwarderTracing: join(workspace.folder, "run", "tracing-forwarder.json"),
   };
   let nowMs = START_MS;
   const keep = keepTracingState(files.tracing, () => nowMs);

@@ -1,5 +1,5 @@
 // CON-137: what a browser has to do until it shows a page of 100 rows, and to answer a press on it. How long a slow processor takes
-// depends on what else the machine does, so the bench measures it (test/bench/console/console-pages.ts), not this test.
+// depends on what else the machine does, so a benchmark measures it (test/bench/console/console-pages.ts), not this test.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openConnection } from "../../../src/platform/database/connection.ts";

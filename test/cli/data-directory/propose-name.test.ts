@@ -15,44 +15,44 @@ test.each([
   ["obb@example.org", "did you mean bob@example.org?"],
   ["dun@example.org", "see `quartermaster users list`"], // dan or den
 ])("CLI-14 the error about %s has the hint: %s", async (address, hint) => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   for (const name of ["ana", "bob", "dan", "den"])
-    await bench.json(`users create ${name}@example.org --role member`);
-  const { stderr, exitCode } = await bench.run(`users show ${address}`);
+    await workspace.json(`users create ${name}@example.org --role member`);
+  const { stderr, exitCode } = await workspace.run(`users show ${address}`);
   expect([stderr.split("\n")[0], hintOf(stderr), exitCode]).toEqual([`error: no user "${address}"`, hint, 3]);
 });
 
 test("CLI-14 names of other things are proposed as well, and a removed user is not", async () => {
-  using bench = await createInstallation();
-  await bench.json("scim tokens create okta");
-  expect(hintOf((await bench.run("scim tokens revoke entra --yes")).stderr)).toBe(
+  using workspace = await createInstallation();
+  await workspace.json("scim tokens create okta");
+  expect(hintOf((await workspace.run("scim tokens revoke entra --yes")).stderr)).toBe(
     "see `quartermaster scim tokens list`",
   );
-  expect(hintOf((await bench.run("scim tokens revoke okt --yes")).stderr)).toBe("did you mean okta?");
-  await bench.json("scim tokens create lab-14");
-  await bench.json("users create a$HOME@example.org --role member");
+  expect(hintOf((await workspace.run("scim tokens revoke okt --yes")).stderr)).toBe("did you mean okta?");
+  await workspace.json("scim tokens create lab-14");
+  await workspace.json("users create a$HOME@example.org --role member");
   // Another number is another thing, and what a shell would replace is not printed to be copied.
   for (const line of ["scim tokens revoke lab-13 --yes", "users show b$HOME@example.org"])
-    expect(hintOf((await bench.run(line)).stderr)).toStartWith("see ");
-  await bench.json("users create eve@example.org --role member");
-  await bench.json("users remove eve@example.org --yes");
-  expect(hintOf((await bench.run("users show evee@example.org")).stderr)).toBe(
+    expect(hintOf((await workspace.run(line)).stderr)).toStartWith("see ");
+  await workspace.json("users create eve@example.org --role member");
+  await workspace.json("users remove eve@example.org --yes");
+  expect(hintOf((await workspace.run("users show evee@example.org")).stderr)).toBe(
     "see `quartermaster users list`",
   );
 });
 
 test("a name is compared up to NEAR_LENGTH_MAX characters, and in the given time", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const label = "o".repeat(60);
-  await bench.json(`scim tokens create ${label}`);
+  await workspace.json(`scim tokens create ${label}`);
   const wanted = { kind: "token", clock: systemClock, deadlineMs: systemClock.nowMs() + 60_000 } as const;
-  expect(nearestName(bench.data, { ...wanted, name: `${label}o` })).toBe(label);
-  expect(nearestName(bench.data, { ...wanted, name: `${label}o`, deadlineMs: 0 })).toBeUndefined();
+  expect(nearestName(workspace.data, { ...wanted, name: `${label}o` })).toBe(label);
+  expect(nearestName(workspace.data, { ...wanted, name: `${label}o`, deadlineMs: 0 })).toBeUndefined();
   const domain = `@${Array(3).fill("d".repeat(60)).join(".")}.example`;
   const address = (length: number) => domain.padStart(length, "a");
-  await bench.json(`users create ${address(NEAR_LENGTH_MAX)} --role member`);
+  await workspace.json(`users create ${address(NEAR_LENGTH_MAX)} --role member`);
   const isFound = (length: number) =>
-    nearestName(bench.data, { ...wanted, kind: "user", name: address(length) }) !== undefined;
+    nearestName(workspace.data, { ...wanted, kind: "user", name: address(length) }) !== undefined;
   expect([NEAR_LENGTH_MAX - 1, NEAR_LENGTH_MAX, NEAR_LENGTH_MAX + 1].map(isFound)).toEqual([
     true,
     true,

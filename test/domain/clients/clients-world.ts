@@ -31,15 +31,15 @@ export interface ClientsWorld extends TestServer {
 }
 
 export async function createClientsWorld(options: TestServerOptions = {}): Promise<ClientsWorld> {
-  const face = await createTestServer(options);
-  const { world, domain } = face;
+  const server = await createTestServer(options);
+  const { world, domain } = server;
   const { organizationId } = world;
-  const ana = await face.signedIn("member", { email: "ana@example.org" });
+  const ana = await server.signedIn("member", { email: "ana@example.org" });
   return {
-    ...face,
+    ...server,
     organizationId,
     ana,
-    publish: (document = {}, audiences = {}) => publishOn(face, { document, audiences }),
+    publish: (document = {}, audiences = {}) => publishOn(server, { document, audiences }),
     report: (members, caller = ana) => domain.clients.report(reporterOf(caller), reportWith(members)),
     listed: () => domain.clients.inventory.list(organizationId, { perPage: 100 }).items,
   };

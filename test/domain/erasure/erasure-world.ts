@@ -39,25 +39,29 @@ let made: ReturnType<typeof makePeople> | undefined;
 export async function createErasureWorld(): Promise<ErasureWorld> {
   made ??= makePeople();
   const { copy, people, keys } = await made;
-  const face = await createGatewayServer({ world: await createWorld({ copy }) });
-  for (const { user } of Object.values(people)) face.upstream.addUser(user.email);
-  face.upstream.keys.push(...structuredClone(keys));
-  return { ...face, ...people, operator: operatorOf(face) };
+  const server = await createGatewayServer({ world: await createWorld({ copy }) });
+  for (const { user } of Object.values(people)) server.upstream.addUser(user.email);
+  server.upstream.keys.push(...structuredClone(keys));
+  return { ...server, ...people, operator: operatorOf(server) };
 }
 
 /** Ana is an administrator who signed in, reported, invited and published, and who occurs in other people's rows. */
 async function makePeople() {
-  await using face = await createGatewayServer();
-  const root = await face.signedIn("admin", { email: "root@example.org" });
-  const juliana = await face.signedIn("member", { email: JULIANA });
-  const ana = await face.signedIn("admin", { email: ANA });
-  await leaveTraces(face, { ana, operator: operatorOf(face) });
-  await giveApp(face, ana);
-  await givePasskey(face, ana);
+  await using server = await createGatewayServer();
+  const root = await server.signedIn("admin", { email: "root@example.org" });
+  const juliana = await server.signedIn("member", { email: JULIANA });
+  const ana = await server.signedIn("admin", { email: ANA });
+  await leaveTraces(server, { ana, operator: operatorOf(server) });
+  await giveApp(server, ana);
+  await givePasskey(server, ana);
   const credential = { email: ANA, password: new Secret(PASSWORD), address: null, userAgent: null };
-  await face.domain.access.sessions.signIn(credential).catch(() => {}); // waits for the second factor
-  await asAna(face, juliana, OTHER_HOST);
-  return { copy: remember(face.world.directory), people: { ana, juliana, root }, keys: face.upstream.keys };
+  await server.domain.access.sessions.signIn(credential).catch(() => {}); // waits for the second factor
+  await asAna(server, juliana, OTHER_HOST);
+  return {
+    copy: remember(server.world.directory),
+    people: { ana, juliana, root },
+    keys: server.upstream.keys,
+  };
 }
 
 const operatorOf = ({ world }: GatewayServer): Actor => ({
@@ -77,12 +81,12 @@ async function asAna({ request }: GatewayServer, { accessToken: token }: Caller,
     if (!response.ok) throw new Error(`${response.url}: ${await response.text()}`);
 }
 
-async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller; operator: Actor }) {
-  const { domain, request } = face;
-  const base_revision = await publishFirst(face);
-  await asAna(face, ana, HOST);
-  await removeClient(face, operator);
-  await asAna(face, ana, HOST);
+async function leaveTraces(server: GatewayServer, { ana, operator }: { ana: Caller; operator: Actor }) {
+  const { domain, request } = server;
+  const base_revision = await publishFirst(server);
+  await asAna(server, ana, HOST);
+  await removeClient(server, operator);
+  await asAna(server, ana, HOST);
   const { actor, accessToken: token } = ana;
   const invitation = { email: INVITED, role: "member" };
   const headers = { "idempotency-key": "one" };
@@ -99,16 +103,16 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   for (const response of responses) if (!response.ok) throw new Error(await response.text());
   const source = { sourceRef: "guide.tar.gz", artifactId: "guide", sha256: "ab".repeat(32) };
   await domain.packageAdditions.start(actor, source);
-  await keptViews(face, ana);
+  await keptViews(server, ana);
   await domain.scim.tokens.create(actor, { label: "okta", profile: "standard" });
   await domain.identity.passwordLinks.create(operator, ana.user.id);
   await domain.sso.identities.create(operator, { userId: ana.user.id, ...AT_PROVIDER });
   const toIssuer = "https://new.example.org";
   await domain.sso.moves.move(operator, { fromIssuer: AT_PROVIDER.issuer, toIssuer, by: "email" });
   await request("POST", "/api/auth/sign-in/email", { body: { email: ANA, password: "a wrong password" } });
-  await begunLogin(face, ana);
-  await usedModels(face, ana);
-  keepRefusal(face, ana);
+  await begunLogin(server, ana);
+  await usedModels(server, ana);
+  keepRefusal(server, ana);
 }
 
 /** A view that other administrators see, and a list with columns of her own. */

@@ -50,8 +50,8 @@ export async function createGovernanceWorld(
   first?: object,
   options: TestServerOptions = {},
 ): Promise<GovernanceWorld> {
-  const face = await createTestServer(options);
-  const { world, domain } = face;
+  const server = await createTestServer(options);
+  const { world, domain } = server;
   const { governance } = domain;
   const { organizationId } = world;
   const admin: Actor = { kind: "user", id: world.ids.uuid(), label: "ana@example.com", organizationId };
@@ -66,7 +66,7 @@ export async function createGovernanceWorld(
     );
   const inForce = () => governance.revisions.inForce(organizationId);
   await start(first);
-  return Object.assign(face, {
+  return Object.assign(server, {
     governance,
     admin,
     operator: { ...admin, kind: "operator" as const, id: null, label: "root" },

@@ -13,18 +13,18 @@ import type { TestServer } from "../../support/server.ts";
 
 const BYTES = "the bytes of a session";
 
-let face: TestServer;
+let server: TestServer;
 let token: string;
 beforeAll(async () => {
-  face = await createSessionServer();
-  token = (await face.signedIn("member")).accessToken;
+  server = await createSessionServer();
+  token = (await server.signedIn("member")).accessToken;
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
-const kept = () => face.world.db.read.select().from(sessionPending).all();
+const kept = () => server.world.db.read.select().from(sessionPending).all();
 
 const counted = () =>
-  face.world.db.read
+  server.world.db.read
     .select({
       userId: sessionArtifacts.userId,
       uploads: count(),
@@ -37,13 +37,13 @@ const counted = () =>
 
 async function announce(at: number, more: object = {}): Promise<PresignedOnWire> {
   const announcement = announcementOf(BYTES, { session_id: `native-${at}`, ...more });
-  return await (await presign(face, { token }, announcement)).json();
+  return await (await presign(server, { token }, announcement)).json();
 }
 
 const remove = ({ upload_id: id }: PresignedOnWire) => {
-  const { organizationId } = face.world;
-  const sessionId = face.domain.sessions.artifact({ organizationId, id })?.sessionId;
-  return face.request("DELETE", `/session-uploads/${sessionId}`, { token });
+  const { organizationId } = server.world;
+  const sessionId = server.domain.sessions.artifact({ organizationId, id })?.sessionId;
+  return server.request("DELETE", `/session-uploads/${sessionId}`, { token });
 };
 
 test("SES-9 the sums of pending uploads follow every change of an upload", async () => {
@@ -59,12 +59,12 @@ test("SES-9 the sums of pending uploads follow every change of an upload", async
   await announce(2, { size_bytes: 1 });
   look();
   await announce(2);
-  await upload(face, second, BYTES.toUpperCase()); // fails
+  await upload(server, second, BYTES.toUpperCase()); // fails
   look();
   await announce(2);
   look();
-  await upload(face, first, BYTES);
-  await face.request("POST", first.complete_url, { token });
+  await upload(server, first, BYTES);
+  await server.request("POST", first.complete_url, { token });
   look();
   await remove(second);
   look();

@@ -26,7 +26,7 @@ import type { World } from "../../support/world.ts";
 type Verdict = 401 | 403 | "through";
 
 interface Case {
-  send(face: TestServer): Promise<Sent & { query?: string }>;
+  send(testServer: TestServer): Promise<Sent & { query?: string }>;
   /** for every requirement but `nobody`; `scim` is refused unless stated otherwise */
   verdict(requirement: Requirement, method: string, path: string): Verdict;
   provider?: "through";
@@ -241,9 +241,9 @@ async function providerToken(domain: Domain, world: World, asked: Partial<NewSci
 }
 
 /** One server for all: a caller in the middle of a test does not affect the next one. */
-const face = await createGatewayServer();
-afterAll(() => face[Symbol.asyncDispose]());
-beforeEach(() => face.world.clock.advance(HOUR_MS)); // no budget is left
+const testServer = await createGatewayServer();
+afterAll(() => testServer[Symbol.asyncDispose]());
+beforeEach(() => testServer.world.clock.advance(HOUR_MS)); // no budget is left
 
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const pathOf = ({ path }: DocumentedRoute): string => path.replaceAll(/:\w+/g, UNKNOWN_ID);
@@ -257,14 +257,14 @@ const verdictOf = ({ status }: Response): Verdict => (status === 401 || status =
 test.each(Object.entries(CASES))(
   "%s is admitted only to permitted routes",
   async (_name, { send, verdict, provider = refused(), proxy = refused() }) => {
-    let sent = await send(face);
+    let sent = await send(testServer);
     const found: Record<string, Verdict> = {};
     const expected: Record<string, Verdict> = {};
-    for (const route of guarded(face)) {
+    for (const route of guarded(testServer)) {
       const method = methodOf(route);
       const requirement = requirementOf(route);
       const { query = "", ...rest } = sent;
-      const response = await face.request(method, `${pathOf(route)}${query}`, rest);
+      const response = await testServer.request(method, `${pathOf(route)}${query}`, rest);
       const outcome = verdictOf(response);
       found[`${method} ${route.path}`] = outcome;
       const own = { scim: provider, proxy };
@@ -273,7 +273,7 @@ test.each(Object.entries(CASES))(
           ? own[requirement]
           : verdict(requirement, method, route.path);
       // The request may have ended the login that it was sent with.
-      if (method !== "GET" && outcome === "through") sent = await send(face);
+      if (method !== "GET" && outcome === "through") sent = await send(testServer);
     }
     expect(found).toEqual(expected);
     expect(Object.keys(found).length).toBeGreaterThan(15);
@@ -285,9 +285,9 @@ test.each([
   ["wrong", { unexpected: 1 }],
   ["oversized", "x".repeat(BODY_BYTES_MAX + 1)],
 ])("every route refuses an unauthenticated caller before reading a %s body", async (_name, body) => {
-  for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
+  for (const route of guarded(testServer).filter(({ method }) => method !== "GET")) {
     for (const type of ["application/json", "text/plain"]) {
-      const response = await face.request(methodOf(route), pathOf(route), {
+      const response = await testServer.request(methodOf(route), pathOf(route), {
         body,
         headers: { "content-type": type },
       });
@@ -297,37 +297,37 @@ test.each([
 });
 
 test("a valid token in the body does not authenticate", async () => {
-  const { accessToken } = await face.signedIn("admin");
+  const { accessToken } = await testServer.signedIn("admin");
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
+  for (const route of guarded(testServer).filter(({ method }) => method !== "GET")) {
     const sent = { body: `access_token=${accessToken}`, headers };
-    const { status } = await face.request(methodOf(route), pathOf(route), sent);
+    const { status } = await testServer.request(methodOf(route), pathOf(route), sent);
     expect(`${route.path} ${status}`).toBe(`${route.path} 401`);
   }
 });
 
 test("refuses an empty bearer token instead of using the cookie", async () => {
-  const { cookie, accessToken } = await face.signedIn("admin");
+  const { cookie, accessToken } = await testServer.signedIn("admin");
   for (const authorization of ["Bearer", "Bearer "]) {
     for (const path of ["/admin/users", `/admin/users?access_token=${accessToken}`]) {
-      const { status } = await face.request("GET", path, { cookie, headers: { authorization } });
+      const { status } = await testServer.request("GET", path, { cookie, headers: { authorization } });
       expect([path.length, status]).toEqual([path.length, 401]);
     }
   }
 });
 
 test("refuses an unauthenticated caller before validating path or query", async () => {
-  const outcome = async (path: string) => (await face.request("GET", path)).status;
+  const outcome = async (path: string) => (await testServer.request("GET", path)).status;
   expect(await outcome("/admin/users/no-uuid")).toBe(401);
   expect(await outcome("/admin/users?page=x")).toBe(401);
 });
 
 test("a refusal says how to authenticate and nothing else", async () => {
-  const response = await face.request("GET", "/admin/users", { token: "garbage" });
+  const response = await testServer.request("GET", "/admin/users", { token: "garbage" });
   expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
   expect(await response.json()).toMatchObject({ status: 401, reason: "access.token_invalid" });
-  const foreign = await face.request("PUT", "/admin/branding", {
-    cookie: (await face.signedIn("admin")).cookie,
+  const foreign = await testServer.request("PUT", "/admin/branding", {
+    cookie: (await testServer.signedIn("admin")).cookie,
     headers: { origin: "https://evil.example" },
     body: {},
   });
@@ -426,23 +426,23 @@ test.each([
 
 test("the metrics token and an administrator can read the metrics under any host", async () => {
   const headers = { host: "control.example.org" };
-  const { accessToken } = await face.signedIn("admin");
+  const { accessToken } = await testServer.signedIn("admin");
   for (const token of [METRICS_TOKEN, accessToken])
-    expect((await face.request("GET", "/metrics", { token, headers })).status).toBe(200);
+    expect((await testServer.request("GET", "/metrics", { token, headers })).status).toBe(200);
 });
 
 test("a verified token is accepted even if the token cache evicts it during the request", async () => {
-  const { authenticator } = face.domain.access;
-  const { accessToken: token } = await face.signedIn("member");
+  const { authenticator } = testServer.domain.access;
+  const { accessToken: token } = await testServer.signedIn("member");
   const { known } = authenticator;
   authenticator.known = () => undefined;
-  const { status } = await face.request("GET", "/auth/me", { token });
+  const { status } = await testServer.request("GET", "/auth/me", { token });
   authenticator.known = known;
   expect(status).toBe(200);
 });
 
 test("a refused metrics request names the setting that grants access", async () => {
-  const { detail } = await (await face.request("GET", "/metrics")).json();
+  const { detail } = await (await testServer.request("GET", "/metrics")).json();
   expect(detail).toContain("metrics.token");
 });
 
@@ -452,19 +452,23 @@ test("every route enforces the access in the table", async () => {
     return typeof requirement === "object" ? requirement[method] : requirement;
   };
   const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
-    face.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
+    testServer.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
   expect(table(requirementOf)).toEqual(table(wanted));
 });
 
 test("every route declares who may call it and which body it accepts", async () => {
-  const omissions = face.server.routes.map((route) => [route.method, route.path, ...omissionsOf(route)]);
+  const omissions = testServer.server.routes.map((route) => [
+    route.method,
+    route.path,
+    ...omissionsOf(route),
+  ]);
   expect(omissions.filter(({ length }) => length > 2)).toEqual([]);
 });
 
 test("detects a route that declares neither", async () => {
   const guard = createGuard({
-    authenticator: face.domain.access.authenticator,
-    verificationLimit: new TokenVerificationLimit({ clock: face.world.clock }),
+    authenticator: testServer.domain.access.authenticator,
+    verificationLimit: new TokenVerificationLimit({ clock: testServer.world.clock }),
     baseUrl: () => BASE_URL,
     canReadMetrics: () => false,
     admitProvider: () => {},
@@ -479,11 +483,11 @@ test("detects a route that declares neither", async () => {
 
 /** The guard sets the route, so a body refused before the guard is counted without a route. */
 test("every guard runs before the body is read, on public routes too", async () => {
-  for (const route of face.server.routes) {
+  for (const route of testServer.server.routes) {
     const method = methodOf(route);
     const headers = { "content-type": "text/plain" };
-    await face.request(method, pathOf(route), method === "GET" ? {} : { body: "x", headers });
-    expect(face.logged.findLast(({ event }) => event === "http.answered")).toMatchObject({
+    await testServer.request(method, pathOf(route), method === "GET" ? {} : { body: "x", headers });
+    expect(testServer.logged.findLast(({ event }) => event === "http.answered")).toMatchObject({
       method,
       route: route.path,
     });

@@ -115,11 +115,11 @@ test("INF-3 the default URL for workstations is a path of the one origin", async
 
 describe("INF-5 gateway mode off", () => {
   test("inference is not served", async () => {
-    await using face = await createTestServer();
-    const { accessToken, cookie } = await face.signedIn("admin");
+    await using server = await createTestServer();
+    const { accessToken, cookie } = await server.signedIn("admin");
     const outcome = async (method: string, path: string) => {
       const headers = { "sec-fetch-site": "same-origin" };
-      const answer = await face.request(method, path, { cookie, headers });
+      const answer = await server.request(method, path, { cookie, headers });
       const text = await answer.text();
       return [answer.status, answer.status === 404 || answer.status === 400 ? undefined : JSON.parse(text)];
     };
@@ -138,9 +138,9 @@ describe("INF-5 gateway mode off", () => {
     ]);
     const [, facets] = await outcome("GET", "/gateway/request-logs/facets");
     expect(Object.values(facets).flat()).toEqual([]);
-    expect(face.domain.admission).toBeUndefined();
-    expect(face.domain.inference.signingKeys).toBeUndefined();
-    const inner = await face.request("POST", "/internal/gateway/request-logs", {
+    expect(server.domain.admission).toBeUndefined();
+    expect(server.domain.inference.signingKeys).toBeUndefined();
+    const inner = await server.request("POST", "/internal/gateway/request-logs", {
       token: accessToken,
       body: {},
     });

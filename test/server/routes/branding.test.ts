@@ -11,18 +11,18 @@ const sameServer = sharedServer(createTestServer);
 const LOGO = "https://cdn.example.com/logo.svg";
 
 async function createAdministration() {
-  const face = await sameServer();
-  const { accessToken: token } = await face.signedIn("admin");
-  const put = (body: unknown) => face.request("PUT", "/admin/branding", { token, body });
-  return { ...face, put };
+  const server = await sameServer();
+  const { accessToken: token } = await server.signedIn("admin");
+  const put = (body: unknown) => server.request("PUT", "/admin/branding", { token, body });
+  return { ...server, put };
 }
 
 const read = ({ request }: TestServer, etag?: string | null) =>
   request("GET", "/branding", { headers: etag ? { "if-none-match": etag } : {} });
 
 test("the branding is public and always has both members", async () => {
-  await using face = await createTestServer();
-  const response = await read(face);
+  await using server = await createTestServer();
+  const response = await read(server);
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(response.headers.get("cache-control")).toBe("public, no-cache");
@@ -30,40 +30,43 @@ test("the branding is public and always has both members", async () => {
 });
 
 test("answers 304 until the branding changes", async () => {
-  const face = await createAdministration();
-  const etag = (await read(face)).headers.get("etag");
+  const server = await createAdministration();
+  const etag = (await read(server)).headers.get("etag");
   expect(etag).toMatch(/^"[0-9a-f]{32}\.[0-9a-f]{8}"$/);
-  const unchanged = await read(face, etag);
+  const unchanged = await read(server, etag);
   expect([unchanged.status, await unchanged.text(), unchanged.headers.get("etag")]).toEqual([304, "", etag]);
   for (const known of [`W/${etag}`, `"other", ${etag}`, "*"])
-    expect((await read(face, known)).status).toBe(304);
-  await face.put({ logo_url: LOGO });
-  const changed = await read(face, etag);
+    expect((await read(server, known)).status).toBe(304);
+  await server.put({ logo_url: LOGO });
+  const changed = await read(server, etag);
   expect(changed.status).toBe(200);
   expect(changed.headers.get("etag")).not.toBe(etag);
   expect(await changed.json()).toEqual({ logo_url: LOGO, favicon_url: null });
 });
 
 test("the next request sees a change by another process", async () => {
-  await using face = await createTestServer();
-  await read(face);
-  const other = openDatabase(face.world.file);
+  await using server = await createTestServer();
+  await read(server);
+  const other = openDatabase(server.world.file);
   await using elsewhere = await createTestServer({
-    world: { ...face.world, db: other, dispose: () => other.close() },
+    world: { ...server.world, db: other, dispose: () => other.close() },
   });
-  await elsewhere.domain.branding.update(face.world.system, { faviconUrl: LOGO });
-  expect(await (await read(face)).json()).toEqual({ logo_url: null, favicon_url: LOGO });
+  await elsewhere.domain.branding.update(server.world.system, { faviconUrl: LOGO });
+  expect(await (await read(server)).json()).toEqual({ logo_url: null, favicon_url: LOGO });
 });
 
 test("a replacement returns the saved branding and clears omitted members", async () => {
-  const face = await createAdministration();
-  const response = await face.put({ logo_url: ` ${LOGO} `, favicon_url: LOGO });
+  const server = await createAdministration();
+  const response = await server.put({ logo_url: ` ${LOGO} `, favicon_url: LOGO });
   expect(response.status).toBe(200);
   const branding = await response.json();
   expect(Value.Check(BrandingSchema, branding)).toBe(true);
   expect(branding).toEqual({ logo_url: LOGO, favicon_url: LOGO });
-  expect(await (await face.put({ logo_url: null })).json()).toEqual({ logo_url: null, favicon_url: null });
-  expect(await (await face.put({ favicon_url: " " })).json()).toEqual({ logo_url: null, favicon_url: null });
+  expect(await (await server.put({ logo_url: null })).json()).toEqual({ logo_url: null, favicon_url: null });
+  expect(await (await server.put({ favicon_url: " " })).json()).toEqual({
+    logo_url: null,
+    favicon_url: null,
+  });
 });
 
 const sized = (length: number): string => LOGO.padEnd(length, "x");
@@ -78,14 +81,14 @@ test.each<[body: unknown, status: number]>([
   [{ logo_url: 1 }, 422],
   [{ logo: LOGO }, 422],
 ])("a replacement within or beyond the limits, %#, is answered with its status", async (body, status) => {
-  const face = await createAdministration();
-  expect((await face.put(body)).status).toBe(status);
+  const server = await createAdministration();
+  expect((await server.put(body)).status).toBe(status);
 });
 
 test("reports problems of both URLs together, and a refused replacement changes nothing", async () => {
-  const face = await createAdministration();
-  const response = await face.put({ logo_url: "ftp://example.com", favicon_url: "nowhere" });
+  const server = await createAdministration();
+  const response = await server.put({ logo_url: "ftp://example.com", favicon_url: "nowhere" });
   const { errors } = await response.json();
   expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(["/logo_url", "/favicon_url"]);
-  expect(await (await read(face)).json()).toEqual({ logo_url: null, favicon_url: null });
+  expect(await (await read(server)).json()).toEqual({ logo_url: null, favicon_url: null });
 });

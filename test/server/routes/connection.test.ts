@@ -16,9 +16,9 @@ async function seen(
   trust: Pick<ListenOptions, "trustedProxies" | "forwardedHeader">,
   headers: Record<string, string> = {},
 ): Promise<unknown> {
-  await using face = await createTestServer();
+  await using testServer = await createTestServer();
   const place = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
-  const listener = listen(face.server.handle, { listen: place, ...trust, report: raise });
+  const listener = listen(testServer.server.handle, { listen: place, ...trust, report: raise });
   const response = await fetch(`${listener.address}/connection`, { headers });
   const document: unknown = await response.json();
   await listener.stop();
@@ -48,14 +48,14 @@ describe("the connection", () => {
 });
 
 describe("the event stream", () => {
-  const open = async (face: Awaited<ReturnType<typeof createTestServer>>, address: string) => {
-    const response = await face.request("GET", "/connection/events", { address });
+  const open = async (testServer: Awaited<ReturnType<typeof createTestServer>>, address: string) => {
+    const response = await testServer.request("GET", "/connection/events", { address });
     return { answer: response, reader: response.body?.getReader() };
   };
 
   test("sends one event at once, a second one later, and ends", async () => {
-    await using face = await createTestServer();
-    const { answer, reader } = await open(face, "192.0.2.1");
+    await using testServer = await createTestServer();
+    const { answer, reader } = await open(testServer, "192.0.2.1");
     expect(answer.headers.get("content-type")).toBe("text/event-stream");
     expect(answer.headers.get("x-accel-buffering")).toBe("no");
     const parts = [await reader?.read(), await reader?.read(), await reader?.read()];
@@ -68,23 +68,23 @@ describe("the event stream", () => {
   });
 
   test("is refused to an address with too many open streams until one ends", async () => {
-    await using face = await createTestServer();
+    await using testServer = await createTestServer();
     const opened = [];
     for (let count = 0; count < CONNECTION_STREAMS_PER_ADDRESS_MAX; count++)
-      opened.push(await open(face, "192.0.2.1"));
+      opened.push(await open(testServer, "192.0.2.1"));
     expect(opened.map(({ answer }) => answer.status)).toEqual(opened.map(() => 200));
-    const response = await face.request("GET", "/connection/events", { address: "192.0.2.1" });
+    const response = await testServer.request("GET", "/connection/events", { address: "192.0.2.1" });
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, "1"]);
     expect(await response.json()).toMatchObject({ reason: "connection.too_many_streams" });
     await opened[0]?.reader?.cancel();
-    expect((await open(face, "192.0.2.1")).answer.status).toBe(200);
+    expect((await open(testServer, "192.0.2.1")).answer.status).toBe(200);
   });
 
   test("is refused to every caller when too many are open", async () => {
-    await using face = await createTestServer({ isOwn: true });
+    await using testServer = await createTestServer({ isOwn: true });
     const statuses = [];
     for (let count = 0; count <= CONNECTION_STREAMS_MAX; count++)
-      statuses.push((await open(face, `192.0.2.${count}`)).answer.status);
+      statuses.push((await open(testServer, `192.0.2.${count}`)).answer.status);
     expect(statuses.slice(0, -1).every((status) => status === 200)).toBe(true);
     expect(statuses.at(-1)).toBe(503);
   });

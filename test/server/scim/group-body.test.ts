@@ -13,7 +13,12 @@ import {
 import { SCIM_DEPTH_MAX, SCIM_VALUES_MAX } from "../../../src/server/scim/body.ts";
 import { GROUP_REST_CHARACTERS_MAX } from "../../../src/server/scim/group-body.ts";
 import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
-import { createScimFace, expectRefusal, type ScimAnswered, type ScimFace } from "../../support/scim-face.ts";
+import {
+  createScimServer,
+  expectRefusal,
+  type ScimAnswered,
+  type ScimServer,
+} from "../../support/scim-server.ts";
 
 /** Several slices of ids only. */
 const MANY = 2_500;
@@ -22,11 +27,11 @@ const HALF_SLICE = " ".repeat(SLICE_CHARACTERS / 2);
 /** Not JSON: a reader that gets this far refuses the body for its syntax. */
 const GARBAGE = "?";
 
-let scim: ScimFace;
+let scim: ScimServer;
 let people: string[];
 beforeAll(async () => {
-  scim = await createScimFace({ scim: { groupRoleMappings: { Administrators: "admin" } } });
-  people = await addScimUsers(scim.face.world, MANY);
+  scim = await createScimServer({ scim: { groupRoleMappings: { Administrators: "admin" } } });
+  people = await addScimUsers(scim.server.world, MANY);
 });
 afterAll(() => scim[Symbol.asyncDispose]());
 
@@ -109,8 +114,8 @@ describe("many members", () => {
       body: groupText(listOf(people), "Administrators"),
     });
     expect(status).toBe(201);
-    const { identity } = scim.face.domain;
-    const roles = new Set(people.map((id) => identity.users.find(scim.face.world.organizationId, id).role));
+    const { identity } = scim.server.domain;
+    const roles = new Set(people.map((id) => identity.users.find(scim.server.world.organizationId, id).role));
     expect(roles).toEqual(new Set(["admin"]));
     const { body } = await scim.ask("GET", '/Groups?filter=displayName eq "Administrators"');
     await scim.ask("DELETE", `/Groups/${body.Resources[0].id}`);
@@ -147,7 +152,7 @@ describe("many members", () => {
 
   test("refuses many members if one of them was deleted meanwhile", async () => {
     const id = await scim.group("Meanwhile");
-    const [gone = "", another = ""] = await addScimUsers(scim.face.world, 2, "meanwhile");
+    const [gone = "", another = ""] = await addScimUsers(scim.server.world, 2, "meanwhile");
     const text = groupText(listOf([gone, another, ...people]), "Meanwhile");
     const last = Math.floor(text.length / 50_000) * 50_000;
     const removal = (removed: readonly string[]) =>

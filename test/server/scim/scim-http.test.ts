@@ -16,11 +16,17 @@ import { SCIM_BYTES_MAX, SCIM_VALUES_MAX } from "../../../src/server/scim/body.t
 import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
 import { addProvisionedGroup } from "../../support/content/provisioned-rows.ts";
 import { until } from "../../support/inference/request-rows.ts";
-import { answered, createScimFace, expectRefusal, patchOf, type ScimFace } from "../../support/scim-face.ts";
+import {
+  answered,
+  createScimServer,
+  expectRefusal,
+  patchOf,
+  type ScimServer,
+} from "../../support/scim-server.ts";
 import { ADDRESS, BASE_URL, createTestServer, SCIM_TOKEN } from "../../support/server.ts";
 import { shared } from "../../support/shared.ts";
 
-const sharedScim = shared(createScimFace, ({ face }) => face);
+const sharedScim = shared(createScimServer, ({ server }) => server);
 
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const ADA = { schemas: [CORE_USER], userName: "ada@example.com" };
@@ -76,17 +82,17 @@ describe("authentication", () => {
     expect(await strangers("OPTIONS", "/Users")).toBe(401);
     expect(await strangers("GET", "/Me")).toBe(401);
     expect(await strangers("GET", "/ServiceProviderConfig")).toBe(401);
-    expect((await scim.face.request("GET", "/scim/v1/Users")).status).toBe(401);
+    expect((await scim.server.request("GET", "/scim/v1/Users")).status).toBe(401);
   });
 
   test("SCIM-3 fails for every caller if no token is configured", async () => {
-    await using scim = await createScimFace({ scimToken: undefined });
+    await using scim = await createScimServer({ scimToken: undefined });
     expect((await scim.ask("GET", "/Users")).status).toBe(401);
     expect((await scim.ask("GET", "/Nothing")).status).toBe(401);
   });
 
   test("fails for every caller if the configured token is blank", async () => {
-    await using scim = await createScimFace({ scimToken: "  " });
+    await using scim = await createScimServer({ scimToken: "  " });
     for (const authorization of ["Bearer", "Bearer ", "Bearer   "]) {
       expect((await scim.ask("GET", "/Users", { token: undefined, headers: { authorization } })).status).toBe(
         401,
@@ -104,8 +110,8 @@ describe("the request limit", () => {
   };
 
   test("API-3 admits a token's burst at once, and then its rate per second", async () => {
-    await using scim = await createScimFace({ isOwn: true, scim: LIMITS });
-    const { clock } = scim.face.world;
+    await using scim = await createScimServer({ isOwn: true, scim: LIMITS });
+    const { clock } = scim.server.world;
     const read = () => scim.ask("GET", "/Users");
     expect(await statuses(4, read)).toEqual([200, 200, 200, 429]);
     const refused = await read();
@@ -118,27 +124,27 @@ describe("the request limit", () => {
   });
 
   test("is separate for each token", async () => {
-    await using scim = await createScimFace({ isOwn: true, scim: LIMITS });
+    await using scim = await createScimServer({ isOwn: true, scim: LIMITS });
     await statuses(4, () => scim.ask("GET", "/Users"));
-    const { domain, world } = scim.face;
+    const { domain, world } = scim.server;
     const { token } = await domain.scim.tokens.create(world.system, { label: "other", profile: "standard" });
     expect((await scim.ask("GET", "/Users", { token: token.reveal() })).status).toBe(200);
   });
 
   test("admits a bulk request on the last of the budget and charges its operations afterwards", async () => {
-    await using scim = await createScimFace({ isOwn: true, scim: LIMITS });
+    await using scim = await createScimServer({ isOwn: true, scim: LIMITS });
     const operation = { method: "DELETE", path: `/Users/${UNKNOWN_ID}` };
     await statuses(2, () => scim.ask("GET", "/Users"));
     const bulk = await scim.ask("POST", "/Bulk", { body: { Operations: Array(7).fill(operation) } });
     expect([bulk.status, bulk.body.Operations.length]).toEqual([200, 7]);
     const refused = await scim.ask("GET", "/Users");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "4"]);
-    scim.face.world.clock.advance(4 * SECOND_MS);
+    scim.server.world.clock.advance(4 * SECOND_MS);
     expect((await scim.ask("GET", "/Users")).status).toBe(200);
   });
 
   test("restricts failed authentications of one address and never a caller with a valid token", async () => {
-    await using scim = await createScimFace();
+    await using scim = await createScimServer();
     const guess = (address = ADDRESS) => scim.ask("GET", "/Users", { token: "guess", address });
     const found = await statuses(FAILURE_LIMIT.burst + 1, guess);
     expect(found.filter((status) => status === 401)).toHaveLength(FAILURE_LIMIT.burst);
@@ -150,7 +156,7 @@ describe("the request limit", () => {
 });
 
 describe("a body", () => {
-  const post = (scim: ScimFace, body: unknown, headers: Record<string, string> = {}) =>
+  const post = (scim: ScimServer, body: unknown, headers: Record<string, string> = {}) =>
     scim.ask("POST", "/Users", { body, headers });
   const text = JSON.stringify(ADA);
 
@@ -467,7 +473,7 @@ describe("paths and methods", () => {
     ["/scim/x?/scim/v1/", "404"],
   ])("%s is answered %s", async (path, refusal) => {
     const scim = await sharedScim();
-    expect(expectRefusal(await answered(await scim.face.request("GET", path, { token: SCIM_TOKEN })))).toBe(
+    expect(expectRefusal(await answered(await scim.server.request("GET", path, { token: SCIM_TOKEN })))).toBe(
       refusal,
     );
   });
@@ -538,7 +544,7 @@ describe("a query", () => {
   });
 
   test("refuses a query that needs a scan of too many resources early", async () => {
-    await using scim = await createScimFace({ scim: { scanRowsMax: 1 } });
+    await using scim = await createScimServer({ scim: { scanRowsMax: 1 } });
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
     const filter = 'title co "x"';
@@ -625,9 +631,9 @@ describe("HEAD", () => {
 
 describe("an internal error", () => {
   test("is answered as a SCIM error without details", async () => {
-    await using scim = await createScimFace();
+    await using scim = await createScimServer();
     const id = await scim.user("ada@example.com");
-    const { db } = scim.face.world;
+    const { db } = scim.server.world;
     await db.close();
     for (const [method, path, body] of [
       ["GET", `/Users/${id}`],
@@ -651,8 +657,8 @@ test("a starting service answers providers in SCIM format and others in theirs",
 });
 
 test("a busy database answers with Retry-After", async () => {
-  await using scim = await createScimFace();
-  const { world } = scim.face;
+  await using scim = await createScimServer();
+  const { world } = scim.server;
   const impatient = openDatabase(world.file, { busyTimeoutMs: 1 });
   await using second = await createTestServer({ world: { ...world, db: impatient } });
   using other = openConnection(world.file, {});
@@ -668,15 +674,15 @@ describe("a large group", () => {
   const MEMBERS = WHOLE_GROUP_MEMBERS_MAX + 1;
 
   /** @returns the group's id */
-  async function largeGroup({ face: { world } }: ScimFace): Promise<string> {
+  async function largeGroup({ server: { world } }: ScimServer): Promise<string> {
     const members = await addScimUsers(world, MEMBERS);
     return await addProvisionedGroup(world, "Everybody", { members });
   }
 
   test("is streamed as one document, and a reader that disconnects frees its place", async () => {
-    await using scim = await createScimFace();
+    await using scim = await createScimServer();
     const path = `${SCIM_BASE_PATH}/Groups/${await largeGroup(scim)}`;
-    const read = () => scim.face.request("GET", path, { token: SCIM_TOKEN });
+    const read = () => scim.server.request("GET", path, { token: SCIM_TOKEN });
     for (let round = 0; round < 3; round += 1) {
       const reader = (await read()).body?.getReader();
       expect((await reader?.read())?.done).toBe(false);
@@ -691,8 +697,8 @@ describe("a large group", () => {
 
 describe("the SCIM status", () => {
   test("SCIM-33 shows requests refused for their content, and no others", async () => {
-    await using scim = await createScimFace();
-    const { db, domain, world } = { ...scim.face, db: scim.face.world.db };
+    await using scim = await createScimServer();
+    const { db, domain, world } = { ...scim.server, db: scim.server.world.db };
     await scim.user("ada@example.com");
     const asked = [
       await scim.ask("POST", "/Users", { body: ADA }),
@@ -728,10 +734,10 @@ describe("the SCIM status", () => {
 });
 
 describe("the log", () => {
-  const lines = ({ face }: ScimFace) => face.logged.filter(({ event }) => event === "scim.answered");
+  const lines = ({ server }: ScimServer) => server.logged.filter(({ event }) => event === "scim.answered");
 
   test("has one line for each request, with the members an operator needs and no secret", async () => {
-    await using scim = await createScimFace();
+    await using scim = await createScimServer();
     const headers = { "user-agent": "Okta SCIM Client 1.0.0" };
     const made = await scim.ask("POST", "/Users", { body: { ...ADA, password: "hunter2" }, headers });
     await scim.ask("GET", `/Users/${made.body.id}`);
@@ -754,7 +760,7 @@ describe("the log", () => {
       { method: "GET", route: `${SCIM_BASE_PATH}/Users`, status: 401 },
     ]);
     for (const line of lines(scim)) expect([line.level, typeof line.duration_ms]).toEqual(["info", "number"]);
-    const all = JSON.stringify(scim.face.logged);
+    const all = JSON.stringify(scim.server.logged);
     for (const secret of [SCIM_TOKEN, "hunter2", "guess", "ada@example.com"])
       expect(all).not.toContain(secret);
   });
@@ -782,15 +788,15 @@ describe("the log", () => {
     ["POST", "/Bulk", { Operations: [create("b", "/Users", odd), create("c", "/Groups", odd), null] }, 7],
     ["POST", "/Bulk", { Operations: {} }, undefined],
   ])("counts the unknown attributes of %s %s with %j", async (method, path, body, count) => {
-    await using scim = await createScimFace();
+    await using scim = await createScimServer();
     await scim.ask(method, path.replace(":id", UNKNOWN_ID), { body });
     expect(lines(scim).map((line) => line.ignored_attributes)).toEqual([count]);
   });
 
   test("has no line for other paths", async () => {
-    await using face = await createTestServer();
-    await face.request("GET", "/health");
-    await face.request("GET", "/scimitar");
-    expect(face.logged.filter(({ event }) => event === "scim.answered")).toEqual([]);
+    await using server = await createTestServer();
+    await server.request("GET", "/health");
+    await server.request("GET", "/scimitar");
+    expect(server.logged.filter(({ event }) => event === "scim.answered")).toEqual([]);
   });
 });

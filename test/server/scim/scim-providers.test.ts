@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import type { ScimProfile } from "../../../src/domain/scim/model.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
-import { createScimFace, type ScimAnswered, type ScimFace } from "../../support/scim-face.ts";
+import { createScimServer, type ScimAnswered, type ScimServer } from "../../support/scim-server.ts";
 
 /** A name of a resource in braces is replaced by its id. */
 interface Step {
@@ -54,7 +54,7 @@ function withNames(text: string, names: Names): string {
 }
 
 async function send(
-  { ask }: ScimFace,
+  { ask }: ScimServer,
   step: Step,
   { names, userAgent }: { names: Names; userAgent: string },
 ) {
@@ -82,14 +82,14 @@ function responseOf({ status, headers, text }: ScimAnswered, names: Names): Answ
 
 /** @returns the conversation with the actual responses */
 async function held({ steps, userAgent, profile, ...rest }: Conversation): Promise<Conversation> {
-  await using scim = await createScimFace(profile ? { profile } : {});
+  await using scim = await createScimServer(profile ? { profile } : {});
   const names: Names = new Map();
   const spoken: Step[] = [];
   for (const step of steps) {
     const response = await send(scim, step, { names, userAgent });
     keepNames(step, response, names);
     spoken.push({ ...step, answer: responseOf(response, names) });
-    scim.face.world.clock.advance(SECOND_MS);
+    scim.server.world.clock.advance(SECOND_MS);
   }
   return { ...rest, ...(profile && { profile }), userAgent, steps: spoken };
 }

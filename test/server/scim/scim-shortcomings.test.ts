@@ -4,30 +4,30 @@ import { describe, expect, test } from "bun:test";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, PATCH_OP } from "../../../src/domain/scim/wire.ts";
 import {
-  createScimFace,
+  createScimServer,
   expectRefusal,
   patchOf,
   type ScimAnswered,
-  type ScimFace,
-} from "../../support/scim-face.ts";
+  type ScimServer,
+} from "../../support/scim-server.ts";
 import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
 import { shared } from "../../support/shared.ts";
 
-const sharedScim = shared(createScimFace, ({ face }) => face);
+const sharedScim = shared(createScimServer, ({ server }) => server);
 
-const patch = (scim: ScimFace, path: string, ...operations: object[]): Promise<ScimAnswered> =>
+const patch = (scim: ScimServer, path: string, ...operations: object[]): Promise<ScimAnswered> =>
   scim.ask("PATCH", path, { body: patchOf(...operations) });
 
-const accountOf = ({ face: { domain, world } }: ScimFace, id: string): User =>
+const accountOf = ({ server: { domain, world } }: ScimServer, id: string): User =>
   domain.identity.users.show(world.organizationId, id);
 
 /** @returns a group of Ada and Ben */
-async function engineering(scim: ScimFace) {
+async function engineering(scim: ScimServer) {
   const [ada, ben] = [await scim.user("ada@example.com"), await scim.user("ben@example.com")];
   return { ada, ben, group: await scim.group("Engineering", ada, ben) };
 }
 
-const found = async (scim: ScimFace, path: string, filter: string): Promise<string[]> => {
+const found = async (scim: ScimServer, path: string, filter: string): Promise<string[]> => {
   const { body } = await scim.ask("GET", `${path}?filter=${encodeURIComponent(filter)}&attributes=id`);
   return body.Resources.map(({ id }: { id: string }) => id);
 };
@@ -117,10 +117,10 @@ test("a user deleted through SCIM is provisioned again under the same id, any nu
 test("an address change ends the sessions and tokens of the old address", async () => {
   const scim = await sharedScim();
   const id = await scim.user("ada@example.com");
-  const { accessToken, cookie } = await scim.face.signInAgain(accountOf(scim, id));
+  const { accessToken, cookie } = await scim.server.signInAgain(accountOf(scim, id));
   const open = async () => [
-    (await scim.face.request("GET", "/auth/me", { token: accessToken })).status,
-    (await scim.face.request("GET", "/auth/me", { cookie })).status,
+    (await scim.server.request("GET", "/auth/me", { token: accessToken })).status,
+    (await scim.server.request("GET", "/auth/me", { cookie })).status,
   ];
   await patch(scim, `/Users/${id}`, { op: "replace", path: "displayName", value: "Ada" });
   expect(await open()).toEqual([200, 200]);
@@ -239,7 +239,7 @@ describe("roles", () => {
 
   test("follow a changed mapping at the next start", async () => {
     const scim = await sharedScim();
-    const { world } = scim.face;
+    const { world } = scim.server;
     const { ada } = await engineering(scim);
     expect(accountOf(scim, ada).role).toBe("member");
     const restarted = await createTestServer({ world, scim: mapped });
@@ -249,14 +249,14 @@ describe("roles", () => {
   });
 
   test("keeps roles after a change of an unmapped group, and logins continue", async () => {
-    await using scim = await createScimFace({ scim: mapped });
+    await using scim = await createScimServer({ scim: mapped });
     const { ada } = await engineering(scim);
     const other = await scim.group("Other");
-    const { accessToken: token } = await scim.face.signInAgain(accountOf(scim, ada));
+    const { accessToken: token } = await scim.server.signInAgain(accountOf(scim, ada));
     const add = { op: "add", path: "members", value: [{ value: ada }] };
     await patch(scim, `/Groups/${other}`, add);
     await scim.ask("DELETE", `/Groups/${other}`);
-    expect((await scim.face.request("GET", "/auth/me", { token })).status).toBe(200);
+    expect((await scim.server.request("GET", "/auth/me", { token })).status).toBe(200);
     expect(accountOf(scim, ada).role).toBe("admin");
   });
 });
@@ -294,7 +294,7 @@ describe("the service", () => {
 
   test("accepts a second token, so that one can be replaced without an interruption", async () => {
     const scim = await sharedScim();
-    const { domain, world } = scim.face;
+    const { domain, world } = scim.server;
     const made = await domain.scim.tokens.create(world.system, { label: "new", profile: "standard" });
     for (const token of [SCIM_TOKEN, made.token.reveal()]) {
       expect((await scim.ask("GET", "/Users", { token })).status).toBe(200);

@@ -14,18 +14,18 @@ export const createSessionServer = async (options: TestServerOptions = {}): Prom
 
 /** @param more members of the policy @returns the server, after publishing a policy that asks for captured sessions of every harness */
 export async function withCapture<T extends Pick<TestServer, "domain" | "world">>(
-  face: T,
+  server: T,
   more: object = {},
 ): Promise<T> {
-  await publishFirst(face, {
+  await publishFirst(server, {
     session_upload: { presign_url: `${BASE_URL}${PRESIGN_PATH}` },
     allowed_harnesses: ["codex", "claude", "kimi", "opencode"],
     ...more,
   });
-  return face;
+  return server;
 }
 
-type Face = Pick<TestServer, "request">;
+type Server = Pick<TestServer, "request">;
 
 /** @returns what the client announces about these bytes */
 export const announcementOf = (bytes: string | Uint8Array, more: object = {}) => ({
@@ -46,8 +46,8 @@ export const announcementOf = (bytes: string | Uint8Array, more: object = {}) =>
   ...more,
 });
 
-export const presign = (face: Face, credential: Sent, announcement: object): Promise<Response> =>
-  face.request("POST", PRESIGN_PATH, { ...credential, body: announcement });
+export const presign = (server: Server, credential: Sent, announcement: object): Promise<Response> =>
+  server.request("POST", PRESIGN_PATH, { ...credential, body: announcement });
 
 /** @returns path and query of an absolute URL of the service */
 export const pathIn = (url: string): string => {
@@ -65,29 +65,29 @@ export interface PresignedOnWire {
 
 /** Uploads as the client does: with the given headers, and the length that its library declares. */
 export const upload = (
-  face: Face,
+  server: Server,
   { upload_url: url, headers }: Pick<PresignedOnWire, "upload_url" | "headers">,
   bytes: string | Uint8Array,
   more: Record<string, string> = {},
 ): Promise<Response> =>
-  face.request("PUT", pathIn(url), {
+  server.request("PUT", pathIn(url), {
     body: Buffer.from(bytes),
     headers: { "content-length": String(Buffer.byteLength(bytes)), ...headers, ...more },
   });
 
 /** Announces, uploads and completes. @returns the ids */
 export async function capture(
-  face: TestServer,
+  server: TestServer,
   credential: Sent,
   bytes: string | Uint8Array,
   more: object = {},
 ): Promise<{ sessionId: string; uploadId: string }> {
   const presigned: PresignedOnWire = await (
-    await presign(face, credential, announcementOf(bytes, more))
+    await presign(server, credential, announcementOf(bytes, more))
   ).json();
-  await upload(face, presigned, bytes);
-  await face.request("POST", presigned.complete_url, credential);
-  const row = face.world.db.read
+  await upload(server, presigned, bytes);
+  await server.request("POST", presigned.complete_url, credential);
+  const row = server.world.db.read
     .select()
     .from(sessionArtifacts)
     .where(eq(sessionArtifacts.id, presigned.upload_id))

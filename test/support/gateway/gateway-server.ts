@@ -33,19 +33,19 @@ export interface GatewayServerOptions extends Omit<TestServerOptions, "gatewayMo
 /** @returns a server whose users have accounts at the gateway as soon as they are signed in; `await using` stops both */
 export async function createGatewayServer(options: GatewayServerOptions = {}): Promise<GatewayServer> {
   const { upstream, ...mode } = await startGateway(options);
-  const face = await createTestServer({ ...options, ...mode });
+  const testServer = await createTestServer({ ...options, ...mode });
   return {
-    ...face,
+    ...testServer,
     upstream,
     async signedIn(role, signingIn) {
-      const caller = await face.signedIn(role, signingIn);
+      const caller = await testServer.signedIn(role, signingIn);
       upstream.addUser(caller.user.email);
       return caller;
     },
     async [Symbol.asyncDispose]() {
-      await face.domain.gateway.keys.attempts?.drain();
+      await testServer.domain.gateway.keys.attempts?.drain();
       await upstream.stop();
-      await face[Symbol.asyncDispose]();
+      await testServer[Symbol.asyncDispose]();
     },
   };
 }

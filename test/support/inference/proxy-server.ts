@@ -65,17 +65,17 @@ export function defaultProxySettings(upstreamUrl: string): ProxySettings {
 export async function createProxyServer(options: ProxyServerOptions = {}): Promise<ProxyServer> {
   const models = await ScriptedUpstream.start();
   const settings = { ...defaultProxySettings(models.origin), ...options.proxy };
-  const face = await createGatewayServer({
+  const testServer = await createGatewayServer({
     ...options,
     gateway: { proxyMode: "in-process", ...options.gateway },
     proxySettings: settings,
   });
   const metrics = new Registry();
   const rows: RequestRow[] = [];
-  const { clock, ids } = face.world;
+  const { clock, ids } = testServer.world;
   const inference = startInference({
     settings,
-    domain: face.domain,
+    domain: testServer.domain,
     outbound: createOutbound({
       allowed: [{ name: UPSTREAM_DESTINATION, origin: models.origin, why: "test" }],
     }),
@@ -91,7 +91,7 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
   const answer: Handler = (request, addressOf, forwardingOf, socket) =>
     handler.answers(request)
       ? handler.handle(request, socket, addressOf)
-      : face.server.handle(request, addressOf, forwardingOf);
+      : testServer.server.handle(request, addressOf, forwardingOf);
   const listener = listen(answer, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
     ...NO_PROXIES,
@@ -100,7 +100,7 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
   });
   const proxyUrl = `${listener.address}${settings.listen ? "" : PREFIX}`;
   return {
-    ...face,
+    ...testServer,
     origin: listener.address,
     proxyUrl,
     models,
@@ -109,21 +109,21 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
     forwarding,
     handler,
     stop: () => handler.stop(),
-    tokenOf: (caller) => tokenOf(face, caller),
+    tokenOf: (caller) => tokenOf(testServer, caller),
     send: (path, request) => fetch(`${proxyUrl}${path}`, request),
     async [Symbol.asyncDispose]() {
       handler.stop();
       await listener.stop();
       await models[Symbol.asyncDispose]();
-      await face[Symbol.asyncDispose]();
+      await testServer[Symbol.asyncDispose]();
     },
   };
 }
 
-async function tokenOf(face: GatewayServer, { accessToken: token }: Caller): Promise<string> {
-  const key = await face.request("POST", "/gateway/key/ensure", { token });
+async function tokenOf(testServer: GatewayServer, { accessToken: token }: Caller): Promise<string> {
+  const key = await testServer.request("POST", "/gateway/key/ensure", { token });
   if (key.status !== 200) throw new Error(`no gateway key: ${await key.text()}`);
-  const minted = await face.request("POST", "/gateway/token", { token });
+  const minted = await testServer.request("POST", "/gateway/token", { token });
   return (await minted.json()).token;
 }
 

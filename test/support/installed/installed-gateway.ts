@@ -1,11 +1,11 @@
-// A bench with an installation, a small real gateway, and a configuration file that turns on gateway mode.
+// A workspace with an installation, a small real gateway, and a configuration file that turns on gateway mode.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ADMIN_KEY, LitellmGateway } from "../gateway/litellm-gateway.ts";
-import { type Bench, createInstallation } from "../in-process.ts";
+import { createInstallation, type Workspace } from "../in-process.ts";
 
 export interface InstalledGateway extends AsyncDisposable {
-  bench: Bench;
+  workspace: Workspace;
   gateway: LitellmGateway;
 }
 
@@ -18,17 +18,17 @@ gateway:
   provisioner: {type: builtin-litellm, admin_key: ${ADMIN_KEY}}
 `;
 
-/** The file is `gateway.yaml` in the bench's folder. */
+/** The file is `gateway.yaml` in the folder of the workspace. */
 export async function createInstalledGateway(): Promise<InstalledGateway> {
-  const bench = await createInstallation();
-  const gateway = await LitellmGateway.start({ clock: bench.clock });
-  writeFileSync(join(bench.folder, "gateway.yaml"), gatewayConfiguration(gateway), { mode: 0o600 });
+  const workspace = await createInstallation();
+  const gateway = await LitellmGateway.start({ clock: workspace.clock });
+  writeFileSync(join(workspace.folder, "gateway.yaml"), gatewayConfiguration(gateway), { mode: 0o600 });
   return {
-    bench,
+    workspace,
     gateway,
     async [Symbol.asyncDispose]() {
       await gateway.stop();
-      bench[Symbol.dispose]();
+      workspace[Symbol.dispose]();
     },
   };
 }

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Bench } from "../in-process.ts";
+import type { Workspace } from "../in-process.ts";
 import { START_MS } from "../world.ts";
 
 /** The term of the other machine. */
@@ -17,8 +17,8 @@ cp "$(dirname "$0")/source.db" "$5"
 `;
 
 /** Prepares a machine on which a replica of `from`, as it is now, can be restored with the settings in standby.yaml. */
-export function connect(bench: Bench, from: Bench): void {
-  const { folder } = bench;
+export function connect(workspace: Workspace, from: Workspace): void {
+  const { folder } = workspace;
   if (!existsSync(join(folder, "source.db"))) {
     using database = new Database(join(from.data, "quartermaster.db"));
     database.run("VACUUM INTO ?", [join(folder, "source.db")]);

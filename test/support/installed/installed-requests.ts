@@ -6,11 +6,11 @@ import type { Gap } from "../../../src/domain/inference/log/model.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
 import { rowsInText, textOfRows } from "../../../src/domain/inference/log/writing/row-text.ts";
 import { RowWriter } from "../../../src/domain/inference/log/writing/rows-store.ts";
-import type { Bench } from "../in-process.ts";
+import type { Workspace } from "../in-process.ts";
 
 /** Writes to the log of a data directory. */
 export function logOn(
-  { data }: Pick<Bench, "data">,
+  { data }: Pick<Workspace, "data">,
   rows: readonly RequestRow[],
   gaps: readonly Gap[] = [],
 ): void {
@@ -21,7 +21,7 @@ export function logOn(
 
 /** Adds what a user has used on a day. */
 export function useOn(
-  { data }: Pick<Bench, "data">,
+  { data }: Pick<Workspace, "data">,
   use: { userId: string; day: number; model: string },
 ): void {
   using database = new Database(join(data, "quartermaster.db"));
@@ -33,7 +33,7 @@ export function useOn(
 }
 
 /** @returns the id of the one user of a new installation */
-export function userOn({ data }: Pick<Bench, "data">): string {
+export function userOn({ data }: Pick<Workspace, "data">): string {
   using database = new Database(join(data, "quartermaster.db"), { readonly: true });
   return database.query<{ id: string }, []>("SELECT id FROM users").get()?.id ?? "";
 }

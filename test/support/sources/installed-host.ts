@@ -1,7 +1,7 @@
 // A repository host with TLS of a private CA, and the configuration file that connects an installation to it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Bench } from "../in-process.ts";
+import type { Workspace } from "../in-process.ts";
 import { beginPolicyOn } from "../installed/installed-policy.ts";
 import { certify } from "../network/private-ca.ts";
 import { createRepositoryHost, type RepositoryHost, TOKEN } from "./repository-host.ts";
@@ -31,7 +31,10 @@ export async function createInstalledHost(folder: string): Promise<RepositoryHos
 }
 
 /** Publishes a policy with one package. */
-export async function publishOn(other: Bench, { source_ref, sha256, artifact_id }: Record<string, unknown>) {
+export async function publishOn(
+  other: Workspace,
+  { source_ref, sha256, artifact_id }: Record<string, unknown>,
+) {
   await beginPolicyOn(other);
   const { document } = await other.json("policy show");
   const entry = { id: "guide", version: "1.0.0", source_ref, artifact_id, sha256, adapters: {} };

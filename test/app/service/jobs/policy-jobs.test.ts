@@ -9,11 +9,11 @@ import { jobs } from "../../../../src/platform/scheduler/tables.ts";
 import { createTestServer } from "../../../support/server.ts";
 
 test("CON-63 counts of a rollout are a minute apart", async () => {
-  await using face = await createTestServer();
-  const { db, clock, ids, system: actor } = face.world;
+  await using server = await createTestServer();
+  const { db, clock, ids, system: actor } = server.world;
   const log = createLog({ level: "error", format: "json", write: () => undefined, clock });
   const scheduler = createScheduler({ db, clock, ids, log });
-  registerPolicyJobs(scheduler, face.domain, { actor, log });
+  registerPolicyJobs(scheduler, server.domain, { actor, log });
   await scheduler.runDue(); // plans the first run
   for (let run = 0; run < 5; run += 1) {
     await scheduler.runDue();

@@ -8,13 +8,13 @@ import type { Area } from "../scenes.ts";
 const HOSTILE = `<script>alert(1)</script>\u202E${"very-long-".repeat(25)}`;
 const FOREIGN = "\u05EA\u05D9\u05E7\u05D5\u05DF";
 
-type Face = Pick<TestServer, "domain" | "world">;
+type Server = Pick<TestServer, "domain" | "world">;
 
-const guideOf = (face: Face, version: string) => ({
+const guideOf = (testServer: Server, version: string) => ({
   id: "guide",
   name: FOREIGN,
   version,
-  ...writeArchive(face, `guide-${version}`, [
+  ...writeArchive(testServer, `guide-${version}`, [
     tarFile("skills/guide/SKILL.md", version),
     tarFile("plugins/guide.ts"),
   ]),
@@ -22,12 +22,15 @@ const guideOf = (face: Face, version: string) => ({
 });
 
 /** Fills the catalog, which then has a newer version of the first package. @returns packages for the policy */
-export async function packagesOfPolicy(face: Face): Promise<object[]> {
+export async function packagesOfPolicy(testServer: Server): Promise<object[]> {
   const address = { source_ref: "https://packages.example.com/a.tar.gz", sha256: "ab".repeat(32) };
   const own = { id: "o".repeat(128), name: HOSTILE.slice(0, 256), version: "2026-03", ...address };
-  await seedCatalog(face, [guideOf(face, "1.2.0")]);
-  const published = face.domain.catalog.list(face.world.organizationId);
-  await seedCatalog(face, [guideOf(face, "1.3.0"), { id: "offered", version: "0.1.0", ...address }]);
+  await seedCatalog(testServer, [guideOf(testServer, "1.2.0")]);
+  const published = testServer.domain.catalog.list(testServer.world.organizationId);
+  await seedCatalog(testServer, [
+    guideOf(testServer, "1.3.0"),
+    { id: "offered", version: "0.1.0", ...address },
+  ]);
   return [...published, own];
 }
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
 import { stopAt } from "../../../support/cli/stop-child.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 import { createConnectProxy } from "../../../support/network/connect-proxy.ts";
 import { createInstalledHost, HOST_CONFIG } from "../../../support/sources/installed-host.ts";
 import type { RepositoryHost } from "../../../support/sources/repository-host.ts";
@@ -14,38 +14,41 @@ import type { RepositoryHost } from "../../../support/sources/repository-host.ts
 /** Size of a file that is written in many pieces, so that a kill can come between two of them. */
 const FILE_BYTES = 4 * 1024 * 1024;
 
-let bench: Bench;
+let workspace: Workspace;
 let host: RepositoryHost;
 beforeEach(begin);
 afterEach(end);
 
 async function begin(): Promise<void> {
-  bench = await createInstallation();
-  host = await createInstalledHost(bench.folder);
+  workspace = await createInstallation();
+  host = await createInstalledHost(workspace.folder);
 }
 
 function end(): void {
   host[Symbol.dispose]();
-  bench[Symbol.dispose]();
+  workspace[Symbol.dispose]();
 }
 
 const NAMED = "--connection forge --repository acme/tools --ref main";
 
 /** Starts the executable in a separate process. @param env variables of the process */
 const start = (line: string, env: Readonly<Record<string, string>> = {}) =>
-  Bun.spawn([...productCommand(), ...line.split(" "), "--config", HOST_CONFIG, "--data-dir", bench.data], {
-    cwd: bench.folder,
-    env: { ...SHORT_LIVED, ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  Bun.spawn(
+    [...productCommand(), ...line.split(" "), "--config", HOST_CONFIG, "--data-dir", workspace.data],
+    {
+      cwd: workspace.folder,
+      env: { ...SHORT_LIVED, ...env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
 
 const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>
   new Response(stream).text();
 
 const namesIn = (folder: string): string[] =>
-  existsSync(join(bench.data, folder)) ? readdirSync(join(bench.data, folder)) : [];
+  existsSync(join(workspace.data, folder)) ? readdirSync(join(workspace.data, folder)) : [];
 const workFolders = () => namesIn("sources");
 const workFiles = () => workFolders().flatMap((name) => namesIn(join("sources", name)));
 const halfStored = () => namesIn("artifacts").filter((name) => name.startsWith("put-"));
@@ -101,10 +104,10 @@ describe("SRC-41 artifacts create that is killed while", () => {
     "%s leaves nothing half done, and the next one succeeds",
     async (_step, prepare) => {
       await killAt(prepare);
-      expect((await bench.json("artifacts list")).items).toEqual([]);
-      const made = await bench.json(`artifacts create ${NAMED} --config ${HOST_CONFIG}`);
-      expect((await bench.json("artifacts list")).items).toMatchObject([{ id: made.artifact_id }]);
-      expect(await bench.json("artifacts verify")).toMatchObject({
+      expect((await workspace.json("artifacts list")).items).toEqual([]);
+      const made = await workspace.json(`artifacts create ${NAMED} --config ${HOST_CONFIG}`);
+      expect((await workspace.json("artifacts list")).items).toMatchObject([{ id: made.artifact_id }]);
+      expect(await workspace.json("artifacts verify")).toMatchObject({
         checked: 1,
         items: [{ result: "intact" }],
       });

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expectGolden } from "../../../support/cli/golden.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 import { createInstalledHost, HOST_CONFIG, publishOn } from "../../../support/sources/installed-host.ts";
 import { type RepositoryHost, TOKEN } from "../../../support/sources/repository-host.ts";
 
-let bench: Bench;
+let workspace: Workspace;
 let host: RepositoryHost;
 beforeAll(async () => {
-  bench = await createInstallation();
-  host = await createInstalledHost(bench.folder);
+  workspace = await createInstallation();
+  host = await createInstalledHost(workspace.folder);
 });
 afterAll(() => {
   host[Symbol.dispose]();
-  bench[Symbol.dispose]();
+  workspace[Symbol.dispose]();
 });
 
 const CONFIG = `--config ${HOST_CONFIG}`;
@@ -23,7 +23,7 @@ const NAMED = "--connection forge --repository acme/tools --ref main";
 
 describe("SRC-32 connections", () => {
   test("lists and shows connections with their hosts, and never with a secret (SRC-35)", async () => {
-    const { items } = await bench.json(`connections list ${CONFIG}`);
+    const { items } = await workspace.json(`connections list ${CONFIG}`);
     expect(items).toEqual([
       {
         id: "forge",
@@ -38,14 +38,14 @@ describe("SRC-32 connections", () => {
         problems: [],
       },
     ]);
-    const shown = await bench.run(`connections show forge ${CONFIG}`);
-    const config = await bench.run(`config show ${CONFIG}`);
+    const shown = await workspace.run(`connections show forge ${CONFIG}`);
+    const config = await workspace.run(`config show ${CONFIG}`);
     expect(config.stdout).toContain("package_sources.connections[forge]");
     for (const { stdout } of [shown, config]) expect(stdout).not.toContain(TOKEN);
   });
 
   test("verifies the host, clock, repository and scope of a connection", async () => {
-    const { verified, checks } = await bench.json(
+    const { verified, checks } = await workspace.json(
       `connections verify forge --repository acme/tools ${CONFIG}`,
     );
     const results = Object.fromEntries(
@@ -56,9 +56,9 @@ describe("SRC-32 connections", () => {
   });
 
   test("exits with 7 and says what to do if a connection fails a check", async () => {
-    const absent = await bench.run(`connections verify forge --repository acme/absent ${CONFIG}`);
+    const absent = await workspace.run(`connections verify forge --repository acme/absent ${CONFIG}`);
     expect([absent.exitCode, absent.stdout]).toEqual([7, expect.stringContaining("read:repository")]);
-    const outside = await bench.run(`connections verify forge --repository other/tools ${CONFIG}`);
+    const outside = await workspace.run(`connections verify forge --repository other/tools ${CONFIG}`);
     expect([outside.exitCode, outside.stdout]).toEqual([7, expect.stringContaining("namespace")]);
   });
 
@@ -76,10 +76,10 @@ describe("SRC-32 connections", () => {
         ],
       },
     });
-    writeFileSync(join(bench.folder, "bare.yaml"), bare, { mode: 0o600 });
+    writeFileSync(join(workspace.folder, "bare.yaml"), bare, { mode: 0o600 });
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
     try {
-      const { exitCode, stdout } = await bench.run("connections verify forge --config bare.yaml");
+      const { exitCode, stdout } = await workspace.run("connections verify forge --config bare.yaml");
       expect([exitCode, stdout]).toEqual([7, expect.stringContaining("not trusted")]);
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
@@ -90,68 +90,75 @@ describe("SRC-32 connections", () => {
     const organizations = { elsewhere: ["acme"] };
     const git = { id: "other", provider: "git", api_base_url: "https://git.example", organizations };
     const file = { package_sources: { connections: [git] } };
-    writeFileSync(join(bench.folder, "other.yaml"), JSON.stringify(file), { mode: 0o600 });
-    expect((await bench.run("connections list --config other.yaml")).stdout).toContain("no namespace");
+    writeFileSync(join(workspace.folder, "other.yaml"), JSON.stringify(file), { mode: 0o600 });
+    expect((await workspace.run("connections list --config other.yaml")).stdout).toContain("no namespace");
   });
 
   test("names faulty connections in list, doctor, status and config check, and stops nothing (SRC-30)", async () => {
     const faulty = { package_sources: { connections: [{ id: "broken", provider: "svn" }] } };
-    writeFileSync(join(bench.folder, "faulty.yaml"), JSON.stringify(faulty), { mode: 0o600 });
+    writeFileSync(join(workspace.folder, "faulty.yaml"), JSON.stringify(faulty), { mode: 0o600 });
     const file = "--config faulty.yaml";
     for (const command of ["connections list", "doctor", "status", "config check"]) {
-      const { stdout, stderr } = await bench.run(`${command} ${file}`);
+      const { stdout, stderr } = await workspace.run(`${command} ${file}`);
       expect(stdout + stderr).toContain("provider must be one of github");
     }
-    const verified = await bench.run(`connections verify broken ${file}`);
+    const verified = await workspace.run(`connections verify broken ${file}`);
     expect(verified.stderr).toContain('connection "broken" is disabled: provider must be one of github');
     const create = `artifacts create --connection broken --repository a/b --ref main ${file}`;
-    expect((await bench.run(create)).stderr).toContain('connection "broken" is disabled: provider must be');
-    expect((await bench.run(`catalog list ${file}`)).exitCode).toBe(0);
+    expect((await workspace.run(create)).stderr).toContain(
+      'connection "broken" is disabled: provider must be',
+    );
+    expect((await workspace.run(`catalog list ${file}`)).exitCode).toBe(0);
   });
 });
 
 describe("SRC-32 artifacts", () => {
   test("previews, makes, lists, shows and checks artifacts with their origin (SRC-29)", async () => {
     const commit = host.branches.get("main");
-    const preview = await bench.json(`artifacts create ${NAMED} --dry-run ${CONFIG}`);
+    const preview = await workspace.json(`artifacts create ${NAMED} --dry-run ${CONFIG}`);
     expect(preview).toMatchObject({ resolved_commit: commit, ref_kind: "branch", stored: false });
-    const made = await bench.json(`artifacts create ${NAMED} --path skills ${CONFIG}`);
+    const made = await workspace.json(`artifacts create ${NAMED} --path skills ${CONFIG}`);
     expect(made).toMatchObject({
       source_ref: "gitea://forge/acme/tools@main#skills",
       resolved_commit: commit,
       paths: ["guide/SKILL.md"],
     });
-    const shown = await bench.json(`artifacts show ${made.artifact_id}`);
+    const shown = await workspace.json(`artifacts show ${made.artifact_id}`);
     expect(shown).toMatchObject({
       id: made.artifact_id,
       sha256: made.sha256,
       in_use: false,
       mirrored_from: [{ connection_id: "forge", repository: "acme/tools", path: "skills", mirror_format: 1 }],
     });
-    expect((await bench.json("artifacts list")).items).toEqual([shown]);
-    expect(await bench.json("artifacts verify")).toMatchObject({ checked: 1, items: [{ result: "intact" }] });
+    expect((await workspace.json("artifacts list")).items).toEqual([shown]);
+    expect(await workspace.json("artifacts verify")).toMatchObject({
+      checked: 1,
+      items: [{ result: "intact" }],
+    });
   });
 
   test("reports damaged artifacts with exit code 7", async () => {
-    const { artifact_id, sha256 } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
-    const path = join(bench.data, "artifacts/sha256", String(sha256).slice(0, 2), String(sha256));
+    const { artifact_id, sha256 } = await workspace.json(`artifacts create ${NAMED} ${CONFIG}`);
+    const path = join(workspace.data, "artifacts/sha256", String(sha256).slice(0, 2), String(sha256));
     writeFileSync(path, "other");
-    expect((await bench.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(7);
+    expect((await workspace.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(7);
     rmSync(path);
-    await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
-    expect((await bench.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(0);
+    await workspace.json(`artifacts create ${NAMED} ${CONFIG}`);
+    expect((await workspace.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(0);
   });
 
   test("removes artifacts unless something names them (SRC-33)", async () => {
-    const { artifact_id, sha256, source_ref } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
+    const { artifact_id, sha256, source_ref } = await workspace.json(`artifacts create ${NAMED} ${CONFIG}`);
     const entry = { id: "guide", version: "1.0.0", source_ref, artifact_id, sha256, adapters: {} };
-    writeFileSync(join(bench.folder, "catalog.json"), JSON.stringify([entry]));
-    await bench.json("catalog seed catalog.json");
-    expect((await bench.run(`artifacts remove ${artifact_id} --yes`)).stderr).toContain("names this archive");
-    await bench.json("catalog remove guide --yes");
-    const removed = await bench.json(`artifacts remove ${artifact_id} --yes`);
+    writeFileSync(join(workspace.folder, "catalog.json"), JSON.stringify([entry]));
+    await workspace.json("catalog seed catalog.json");
+    expect((await workspace.run(`artifacts remove ${artifact_id} --yes`)).stderr).toContain(
+      "names this archive",
+    );
+    await workspace.json("catalog remove guide --yes");
+    const removed = await workspace.json(`artifacts remove ${artifact_id} --yes`);
     expect(removed).toMatchObject({ removed: { id: artifact_id, sha256 } });
-    expect((await bench.run(`artifacts show ${artifact_id}`)).exitCode).not.toBe(0);
+    expect((await workspace.run(`artifacts show ${artifact_id}`)).exitCode).not.toBe(0);
   });
 });
 
@@ -217,13 +224,13 @@ test("CLI-3 repositories", async () => {
 });
 
 test("a mirrored package travels in a bundle to an installation without connections (SRC-43)", async () => {
-  const { artifact_id, sha256, source_ref } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
+  const { artifact_id, sha256, source_ref } = await workspace.json(`artifacts create ${NAMED} ${CONFIG}`);
   const entry = { id: "guide", version: "1.0.0", source_ref, artifact_id, sha256, adapters: {} };
-  writeFileSync(join(bench.folder, "catalog.json"), JSON.stringify([entry]));
-  await bench.json("catalog seed catalog.json --prune --yes");
-  const bundle = join(bench.folder, "out.qmc");
-  const { public_key: key } = await bench.json("catalog bundle-key");
-  await bench.json(`catalog export --bundle ${bundle}`);
+  writeFileSync(join(workspace.folder, "catalog.json"), JSON.stringify([entry]));
+  await workspace.json("catalog seed catalog.json --prune --yes");
+  const bundle = join(workspace.folder, "out.qmc");
+  const { public_key: key } = await workspace.json("catalog bundle-key");
+  await workspace.json(`catalog export --bundle ${bundle}`);
   using other = await createInstallation();
   writeFileSync(join(other.folder, "signer.pub"), String(key));
   await other.json(`catalog import ${bundle} --trust signer.pub --yes`);

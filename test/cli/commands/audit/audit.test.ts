@@ -7,23 +7,23 @@ import { join } from "node:path";
 import { parseTime } from "../../../../cli/commands/audit/read.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 import { START_MS } from "../../../support/world.ts";
 
 /** An installation with audit entries from three hours. */
-async function createBusyInstallation(): Promise<Bench> {
-  const bench = await createInstallation();
-  bench.clock.advance(HOUR_MS);
-  await bench.json("users create ana@example.org --role member");
-  bench.clock.advance(HOUR_MS);
-  await bench.json("users suspend ana@example.org --yes");
-  await bench.json("users remove ana@example.org --yes");
-  bench.clock.advance(MINUTE_MS);
-  return bench;
+async function createBusyInstallation(): Promise<Workspace> {
+  const workspace = await createInstallation();
+  workspace.clock.advance(HOUR_MS);
+  await workspace.json("users create ana@example.org --role member");
+  workspace.clock.advance(HOUR_MS);
+  await workspace.json("users suspend ana@example.org --yes");
+  await workspace.json("users remove ana@example.org --yes");
+  workspace.clock.advance(MINUTE_MS);
+  return workspace;
 }
 
 /** Changes the database directly, like an attacker with access to the file. */
-function tamper({ data }: Bench, sql: string): void {
+function tamper({ data }: Workspace, sql: string): void {
   using db = new Database(join(data, "quartermaster.db"));
   db.run(sql);
 }
@@ -35,17 +35,17 @@ const REPLACED = new Map<string | RegExp, string>([
 ]);
 
 test("FWD-5 audit forwarding, and audit resend", async () => {
-  using bench = await createBusyInstallation();
+  using workspace = await createBusyInstallation();
   const settings = "--config forward.yaml";
   writeFileSync(
-    join(bench.folder, "forward.yaml"),
+    join(workspace.folder, "forward.yaml"),
     "audit: {forward: {url: 'syslog+tls://logs.example.org'}}\n",
   );
-  const run = async (line: string): Promise<Step> => ({ line, ...(await bench.run(line)) });
+  const run = async (line: string): Promise<Step> => ({ line, ...(await workspace.run(line)) });
   const off = await run("audit forwarding");
   const waiting = `(1, 3, ${START_MS + HOUR_MS}, ${START_MS + 2 * HOUR_MS}, 'audit-receiver answered 503')`;
   const columns = "id, entry_id, delivered_at_ms, failing_since_ms, error";
-  tamper(bench, `INSERT INTO audit_forwarding (${columns}) VALUES ${waiting}`);
+  tamper(workspace, `INSERT INTO audit_forwarding (${columns}) VALUES ${waiting}`);
   const lines = [
     `audit forwarding ${settings}`,
     `audit forwarding ${settings} --json`,
@@ -57,16 +57,19 @@ test("FWD-5 audit forwarding, and audit resend", async () => {
   ];
   const steps = [off];
   for (const line of lines) steps.push(await run(line));
-  expectGolden("audit-forwarding", steps, new Map([[bench.folder, "<folder>"]]));
+  expectGolden("audit-forwarding", steps, new Map([[workspace.folder, "<folder>"]]));
 });
 
 test("FWD-5 status shows what waits for the receiver", async () => {
-  using bench = await createBusyInstallation();
-  writeFileSync(join(bench.folder, "forward.yaml"), "audit: {forward: {url: 'https://localhost:1/logs'}}\n");
+  using workspace = await createBusyInstallation();
+  writeFileSync(
+    join(workspace.folder, "forward.yaml"),
+    "audit: {forward: {url: 'https://localhost:1/logs'}}\n",
+  );
   const line = "status --offline-ok --config forward.yaml";
-  const { stdout } = await bench.run(line);
+  const { stdout } = await workspace.run(line);
   expect(stdout).toMatch(/^audit forwarding +\d+ entries wait, the oldest for 2h$/m);
-  const document = JSON.parse((await bench.run(`${line} --json`)).stdout);
+  const document = JSON.parse((await workspace.run(`${line} --json`)).stdout);
   expect(document.audit_forwarding).toMatchObject({ last_id: 0, delivered_at: null, error: null });
   expect(document.outside).toContainEqual(
     expect.objectContaining({ name: "audit-receiver", state: "unreachable" }),
@@ -74,7 +77,7 @@ test("FWD-5 status shows what waits for the receiver", async () => {
 });
 
 test("audit", async () => {
-  using bench = await createBusyInstallation();
+  using workspace = await createBusyInstallation();
   const before = [
     "audit list",
     "audit list --action user.update --wide",
@@ -97,48 +100,48 @@ test("audit", async () => {
     "audit export --after x",
   ];
   const after = ["audit verify", "audit verify --json", "audit list --action user.create --limit 1 --json"];
-  const steps = await transcript(bench, before);
-  tamper(bench, "UPDATE audit_entries SET after = 'no JSON' WHERE action = 'user.create' AND id > 3");
-  steps.push(...(await transcript(bench, after)));
-  tamper(bench, "DELETE FROM audit_entries WHERE id >= 3");
-  steps.push(...(await transcript(bench, after.slice(0, 2))));
-  tamper(bench, "DELETE FROM audit_entries");
-  tamper(bench, "DELETE FROM sqlite_sequence");
-  steps.push(...(await transcript(bench, ["audit verify", "audit verify --json"])));
-  expectGolden("audit", steps, new Map([[bench.folder, "<folder>"], ...REPLACED]));
+  const steps = await transcript(workspace, before);
+  tamper(workspace, "UPDATE audit_entries SET after = 'no JSON' WHERE action = 'user.create' AND id > 3");
+  steps.push(...(await transcript(workspace, after)));
+  tamper(workspace, "DELETE FROM audit_entries WHERE id >= 3");
+  steps.push(...(await transcript(workspace, after.slice(0, 2))));
+  tamper(workspace, "DELETE FROM audit_entries");
+  tamper(workspace, "DELETE FROM sqlite_sequence");
+  steps.push(...(await transcript(workspace, ["audit verify", "audit verify --json"])));
+  expectGolden("audit", steps, new Map([[workspace.folder, "<folder>"], ...REPLACED]));
 });
 
-async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
+async function transcript(workspace: Workspace, lines: readonly string[]): Promise<Step[]> {
   const steps: Step[] = [];
-  for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  for (const line of lines) steps.push({ line, ...(await workspace.run(line)) });
   return steps;
 }
 
 test("two partial exports equal the whole log, on stdout and in files that only their owner can read", async () => {
-  using bench = await createBusyInstallation();
-  const whole = (await bench.run("audit export")).stdout;
+  using workspace = await createBusyInstallation();
+  const whole = (await workspace.run("audit export")).stdout;
   const entries = whole
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(entries.map(({ id }) => id)).toEqual(entries.map((_, index) => index + 1));
   expect(entries.length).toBeGreaterThan(5);
-  const first = join(bench.folder, "first.jsonl");
-  await bench.run(`audit export --out ${first}`);
-  await bench.json("users create bob@example.org --role member");
-  const rest = (await bench.run(`audit export --after ${entries.length}`)).stdout;
+  const first = join(workspace.folder, "first.jsonl");
+  await workspace.run(`audit export --out ${first}`);
+  await workspace.json("users create bob@example.org --role member");
+  const rest = (await workspace.run(`audit export --after ${entries.length}`)).stdout;
   expect(readFileSync(first, "utf8")).toBe(whole);
-  expect(whole + rest).toBe((await bench.run("audit export --json")).stdout);
+  expect(whole + rest).toBe((await workspace.run("audit export --json")).stdout);
   expect(statSync(first).mode & 0o777).toBe(0o600);
 });
 
 test("an interrupted export leaves no file", async () => {
-  using bench = await createBusyInstallation();
+  using workspace = await createBusyInstallation();
   const signal = AbortSignal.abort(new Error("interrupted"));
-  const { exitCode } = await bench.run("audit export --out audit.jsonl", { signal });
+  const { exitCode } = await workspace.run("audit export --out audit.jsonl", { signal });
   expect(exitCode).toBe(1);
-  expect(existsSync(join(bench.folder, "audit.jsonl"))).toBe(false);
-  expect((await bench.run("audit export --out audit.jsonl")).exitCode).toBe(0);
+  expect(existsSync(join(workspace.folder, "audit.jsonl"))).toBe(false);
+  expect((await workspace.run("audit export --out audit.jsonl")).exitCode).toBe(0);
 });
 
 test.each([

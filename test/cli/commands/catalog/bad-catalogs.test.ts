@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PACKAGES_MAX } from "../../../../src/domain/catalog/model.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { tarEntry, tarFile, tarGzOf } from "../../../support/content/tar.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 
 const DIGEST = "a".repeat(64);
 const entry = (members: object = {}) => ({
@@ -23,37 +23,37 @@ interface Refusal {
   says: string | RegExp;
 }
 
-async function expectRefused(bench: Bench, { exitCode, says }: Refusal): Promise<void> {
-  const before = await stateOf(bench);
-  const refused = await bench.run("catalog seed bad.yaml");
+async function expectRefused(workspace: Workspace, { exitCode, says }: Refusal): Promise<void> {
+  const before = await stateOf(workspace);
+  const refused = await workspace.run("catalog seed bad.yaml");
   const lines = refused.stderr.split("\n").filter((line) => !/^(hint|run): /.test(line) && line !== "");
   expect(refused.stdout).toBe("");
   expect(lines[0]).toStartWith("error: ");
   expect(lines.length).toBeLessThanOrEqual(2);
   expect(lines.at(-1)).toMatch(says);
   expect(refused.exitCode).toBe(exitCode);
-  const dry = await bench.run("catalog seed bad.yaml --dry-run");
+  const dry = await workspace.run("catalog seed bad.yaml --dry-run");
   expect(dry).toEqual(refused);
-  expect(await stateOf(bench)).toEqual(before);
+  expect(await stateOf(workspace)).toEqual(before);
 }
 
 /** @returns the catalog, and all file names in the artifacts folder */
-const stateOf = async (bench: Bench) => ({
-  catalog: (await bench.run("catalog list --json")).stdout,
+const stateOf = async (workspace: Workspace) => ({
+  catalog: (await workspace.run("catalog list --json")).stdout,
   artifacts: [
-    ...new Bun.Glob("**").scanSync({ cwd: join(bench.data, "artifacts"), onlyFiles: false }),
+    ...new Bun.Glob("**").scanSync({ cwd: join(workspace.data, "artifacts"), onlyFiles: false }),
   ].sort(),
 });
 
-async function installationWithOne(): Promise<Bench> {
-  const bench = await createInstallation();
+async function installationWithOne(): Promise<Workspace> {
+  const workspace = await createInstallation();
   const archive = tarGzOf(tarFile("plugin/a.txt", "a"));
-  writeFileSync(join(bench.folder, "good.tar.gz"), archive);
+  writeFileSync(join(workspace.folder, "good.tar.gz"), archive);
   const good = entry({ id: "good", source_ref: "good.tar.gz", sha256: sha256Hex(archive) });
-  writeFileSync(join(bench.folder, "good.yaml"), catalogOf(good));
-  const { added } = await bench.json("catalog seed good.yaml");
+  writeFileSync(join(workspace.folder, "good.yaml"), catalogOf(good));
+  const { added } = await workspace.json("catalog seed good.yaml");
   expect(added).toHaveLength(1);
-  return bench;
+  return workspace;
 }
 
 const alternating = Array.from({ length: 9 }, (_, at) => {
@@ -110,22 +110,22 @@ const texts: readonly [name: string, text: string | Uint8Array, refusal: Refusal
 ];
 
 test.each(texts)("%s", async (_, text, refusal) => {
-  using bench = await installationWithOne();
-  writeFileSync(join(bench.folder, "bad.yaml"), text);
-  await expectRefused(bench, refusal);
+  using workspace = await installationWithOne();
+  writeFileSync(join(workspace.folder, "bad.yaml"), text);
+  await expectRefused(workspace, refusal);
 });
 
 test("a missing file", async () => {
-  using bench = await installationWithOne();
-  await expectRefused(bench, { exitCode: 3, says: /^error: there is no file .*bad\.yaml$/ });
+  using workspace = await installationWithOne();
+  await expectRefused(workspace, { exitCode: 3, says: /^error: there is no file .*bad\.yaml$/ });
 });
 
 test("does not read a file of 200 MB", async () => {
-  using bench = await installationWithOne();
-  const file = openSync(join(bench.folder, "bad.yaml"), "w");
+  using workspace = await installationWithOne();
+  const file = openSync(join(workspace.folder, "bad.yaml"), "w");
   ftruncateSync(file, 200_000_000);
   closeSync(file);
-  await expectRefused(bench, { exitCode: 2, says: /has 200000000 bytes; at most 8388608 are read$/ });
+  await expectRefused(workspace, { exitCode: 2, says: /has 200000000 bytes; at most 8388608 are read$/ });
 });
 
 const device = tarEntry({ name: "plugin/null", type: "3" });
@@ -141,46 +141,46 @@ const archives: readonly [name: string, archive: () => Uint8Array, says: RegExp]
 ];
 
 test.each(archives)("an archive with %s", async (_, archive, says) => {
-  using bench = await installationWithOne();
+  using workspace = await installationWithOne();
   const bytes = archive();
-  writeFileSync(join(bench.folder, "bad.tar.gz"), bytes);
+  writeFileSync(join(workspace.folder, "bad.tar.gz"), bytes);
   const bad = entry({ source_ref: "bad.tar.gz", sha256: sha256Hex(bytes) });
-  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(bad));
-  await expectRefused(bench, { exitCode: 7, says });
+  writeFileSync(join(workspace.folder, "bad.yaml"), catalogOf(bad));
+  await expectRefused(workspace, { exitCode: 7, says });
 });
 
 test("an archive with the wrong digest: shows both digests", async () => {
-  using bench = await installationWithOne();
+  using workspace = await installationWithOne();
   const bytes = tarGzOf(tarFile("a", "a"));
-  writeFileSync(join(bench.folder, "bad.tar.gz"), bytes);
-  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(entry({ source_ref: "bad.tar.gz" })));
+  writeFileSync(join(workspace.folder, "bad.tar.gz"), bytes);
+  writeFileSync(join(workspace.folder, "bad.yaml"), catalogOf(entry({ source_ref: "bad.tar.gz" })));
   const says = new RegExp(`^bad.yaml:1(?::\\d+)?: /0/sha256: .*${sha256Hex(bytes)}.*${DIGEST}`);
-  await expectRefused(bench, { exitCode: 7, says });
+  await expectRefused(workspace, { exitCode: 7, says });
 });
 
 test("a missing archive, or a folder in its place", async () => {
-  using bench = await installationWithOne();
-  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(entry({ source_ref: "none.tar.gz" })));
-  await expectRefused(bench, {
+  using workspace = await installationWithOne();
+  writeFileSync(join(workspace.folder, "bad.yaml"), catalogOf(entry({ source_ref: "none.tar.gz" })));
+  await expectRefused(workspace, {
     exitCode: 2,
     says: /^bad.yaml:1(?::\d+)?: \/0\/source_ref: there is no file/,
   });
-  mkdirSync(join(bench.folder, "none.tar.gz"));
-  await expectRefused(bench, {
+  mkdirSync(join(workspace.folder, "none.tar.gz"));
+  await expectRefused(workspace, {
     exitCode: 2,
     says: /^bad.yaml:1(?::\d+)?: \/0\/source_ref: .* is not a regular file$/,
   });
 });
 
 test("one valid and one invalid archive: stores neither", async () => {
-  using bench = await installationWithOne();
+  using workspace = await installationWithOne();
   const [fine, climbing] = [tarGzOf(tarFile("b", "b")), tarGzOf(tarFile("../c", "c"))];
-  writeFileSync(join(bench.folder, "fine.tar.gz"), fine);
-  writeFileSync(join(bench.folder, "bad.tar.gz"), climbing);
+  writeFileSync(join(workspace.folder, "fine.tar.gz"), fine);
+  writeFileSync(join(workspace.folder, "bad.tar.gz"), climbing);
   const entries = [
     entry({ id: "fine", source_ref: "fine.tar.gz", sha256: sha256Hex(fine) }),
     entry({ id: "bad", source_ref: "bad.tar.gz", sha256: sha256Hex(climbing) }),
   ];
-  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(...entries));
-  await expectRefused(bench, { exitCode: 7, says: /^bad.yaml:1(?::\d+)?: \/1\/source_ref: / });
+  writeFileSync(join(workspace.folder, "bad.yaml"), catalogOf(...entries));
+  await expectRefused(workspace, { exitCode: 7, says: /^bad.yaml:1(?::\d+)?: \/1\/source_ref: / });
 });

@@ -4,19 +4,19 @@ import { createInstallation } from "../../../support/in-process.ts";
 import { publishOn, reportOn } from "../../../support/installed/installed-clients.ts";
 
 test("lists the workstations of a revision by its number or id, and refuses other words", async () => {
-  using bench = await createInstallation();
-  const config_revision = await publishOn(bench);
-  await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
-  const { items } = await bench.json("policy history");
+  using workspace = await createInstallation();
+  const config_revision = await publishOn(workspace);
+  await reportOn(workspace, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
+  const { items } = await workspace.json("policy history");
   const numbers = (items as { revision: string; number: number }[]).map(({ revision, number }) => [
     revision,
     number,
   ]);
   for (const [id, sequence] of numbers)
     for (const name of [id, sequence, `r${sequence}`]) {
-      const { total } = await bench.json(`clients list --revision ${name}`);
+      const { total } = await workspace.json(`clients list --revision ${name}`);
       expect(total).toBe(id === config_revision ? 1 : 0);
     }
-  const { exitCode, stderr } = await bench.run("clients list --revision nonsense");
+  const { exitCode, stderr } = await workspace.run("clients list --revision nonsense");
   expect([exitCode, stderr]).toEqual([3, expect.stringContaining("nonsense")]);
 });

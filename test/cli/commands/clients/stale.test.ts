@@ -1,22 +1,22 @@
 // `clients list|remove|revoke --stale` at its limit: a workstation that reported exactly so many days ago is not stale yet.
 import { describe, expect, test } from "bun:test";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 import { publishOn, reportOn } from "../../../support/installed/installed-clients.ts";
 import { inInstallation } from "../../../support/installed/installed-login.ts";
 
 /** A workstation with its own login that reported so long ago. */
-async function lastSeen(bench: Bench, agoMs: number): Promise<void> {
-  const config_revision = await publishOn(bench);
-  await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
-  bench.clock.advance(agoMs);
+async function lastSeen(workspace: Workspace, agoMs: number): Promise<void> {
+  const config_revision = await publishOn(workspace);
+  await reportOn(workspace, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
+  workspace.clock.advance(agoMs);
 }
 
-const listed = async (bench: Bench, filter = ""): Promise<unknown> =>
-  (await bench.json(`clients list${filter}`)).total;
+const listed = async (workspace: Workspace, filter = ""): Promise<unknown> =>
+  (await workspace.json(`clients list${filter}`)).total;
 
-const grantStates = (bench: Bench): Promise<string[]> =>
-  inInstallation(bench, async ({ domain }) =>
+const grantStates = (workspace: Workspace): Promise<string[]> =>
+  inInstallation(workspace, async ({ domain }) =>
     domain.access.logins.list({ kind: "grant", show: "all" }).items.map(({ state }) => state),
   );
 
@@ -26,9 +26,9 @@ describe.each([
   ["just above", 1, 1],
 ])("a workstation %s the limit", (_where, ms, stale) => {
   test.each(["", " --q lab"])("is listed as the filter says (%p)", async (more) => {
-    using bench = await createInstallation();
-    await lastSeen(bench, DAY_MS + ms);
-    expect(await listed(bench, ` --stale 1d${more}`)).toBe(stale);
+    using workspace = await createInstallation();
+    await lastSeen(workspace, DAY_MS + ms);
+    expect(await listed(workspace, ` --stale 1d${more}`)).toBe(stale);
   });
 
   test.each([
@@ -37,13 +37,13 @@ describe.each([
     ["remove", " --q lab"],
     ["revoke", " --q lab"],
   ])("meets `clients %s --stale 1d%s` as it is listed", async (verb, more) => {
-    using bench = await createInstallation();
-    await lastSeen(bench, DAY_MS + ms);
+    using workspace = await createInstallation();
+    await lastSeen(workspace, DAY_MS + ms);
     const line = `clients ${verb} --stale 1d${more}`;
-    await bench.run(`${line} --dry-run`);
-    expect(await listed(bench)).toBe(1);
-    await bench.run(`${line} --yes`);
-    expect(await listed(bench)).toBe(1 - stale);
-    expect(await grantStates(bench)).toEqual([verb === "revoke" && stale === 1 ? "revoked" : "active"]);
+    await workspace.run(`${line} --dry-run`);
+    expect(await listed(workspace)).toBe(1);
+    await workspace.run(`${line} --yes`);
+    expect(await listed(workspace)).toBe(1 - stale);
+    expect(await grantStates(workspace)).toEqual([verb === "revoke" && stale === 1 ? "revoked" : "active"]);
   });
 });

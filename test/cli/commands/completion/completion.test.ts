@@ -12,7 +12,7 @@ import { NAMES_MAX, type NameKind, namesIn } from "../../../../src/app/installat
 import { programSchema } from "../../../../src/platform/database/schema/schema.ts";
 import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
 import { productCommand } from "../../../support/cli/executable.ts";
-import { type Bench, createInstallation, runHere } from "../../../support/in-process.ts";
+import { createInstallation, runHere, type Workspace } from "../../../support/in-process.ts";
 import { reportOn } from "../../../support/installed/installed-clients.ts";
 import { gatewayConfiguration } from "../../../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../../../support/installed/installed-jobs.ts";
@@ -98,48 +98,50 @@ test("every command completes its first argument, or is listed as free text", ()
 });
 
 describe("names of a data directory", () => {
-  let bench: Bench;
+  let workspace: Workspace;
   const clock = { nowMs: () => 0 };
-  const read = (kind: NameKind, prefix = "", from = bench.data): string[] =>
+  const read = (kind: NameKind, prefix = "", from = workspace.data): string[] =>
     namesIn(from, { kind, prefix, clock, deadlineMs: 0 }).map(({ name }) => name);
 
   /** A model as a refresh stores it, and the configuration with which `gateway models list` shows it. */
   function listModel(): void {
     const configuration = gatewayConfiguration({ origin: "http://127.0.0.1:9" });
-    writeFileSync(join(bench.folder, "gateway.yaml"), configuration, { mode: 0o600 });
-    using database = new Database(join(bench.data, "quartermaster.db"));
+    writeFileSync(join(workspace.folder, "gateway.yaml"), configuration, { mode: 0o600 });
+    using database = new Database(join(workspace.data, "quartermaster.db"));
     database.run(
       "INSERT INTO gateway_models SELECT id, 'model-a', NULL, NULL, 'f', 'f', 0, 0, NULL, NULL FROM organizations",
     );
   }
 
   beforeAll(async () => {
-    bench = await createInstallation();
-    await bench.json("users create dora@example.org --role member");
-    await bench.json("users create gone@example.org --role member");
-    await bench.json("users remove gone@example.org --yes");
-    await bench.json(
+    workspace = await createInstallation();
+    await workspace.json("users create dora@example.org --role member");
+    await workspace.json("users create gone@example.org --role member");
+    await workspace.json("users remove gone@example.org --yes");
+    await workspace.json(
       "users invite carl@example.org --role member --server-public-url https://qm.example.org",
     );
-    await bench.json("scim tokens create okta");
-    await provisionOn(bench);
-    await logInOn(bench);
-    await beginPolicyOn(bench);
-    await reportOn(bench, [
+    await workspace.json("scim tokens create okta");
+    await provisionOn(workspace);
+    await logInOn(workspace);
+    await beginPolicyOn(workspace);
+    await reportOn(workspace, [
       { instance_id: "i-1", hostname: "lab-1" },
       { instance_id: "i-2", hostname: null },
     ]);
-    await runJobsOn(bench, ["access-sweep"]);
-    await captureOn(bench, "a session");
+    await runJobsOn(workspace, ["access-sweep"]);
+    await captureOn(workspace, "a session");
     writeFileSync(
-      join(bench.folder, "one.yaml"),
+      join(workspace.folder, "one.yaml"),
       `- {id: one, version: '2', source_ref: https://example.com/one.tar.gz, sha256: ${"a".repeat(64)}}\n`,
     );
-    await bench.json("catalog seed one.yaml");
+    await workspace.json("catalog seed one.yaml");
     listModel();
-    await bench.json("identities create root@example.org --subject s --issuer https://id.example.org --yes");
+    await workspace.json(
+      "identities create root@example.org --subject s --issuer https://id.example.org --yes",
+    );
   });
-  afterAll(() => bench[Symbol.dispose]());
+  afterAll(() => workspace[Symbol.dispose]());
 
   test.each([
     ["user", "users list", "email"],
@@ -153,7 +155,7 @@ describe("names of a data directory", () => {
     ["job", "jobs list", "name"],
     ["model", "gateway models list --config gateway.yaml", "id"],
   ] as const)("completes names of the kind %s as `%s` lists them", async (kind, line, member) => {
-    const { items } = await bench.json(line);
+    const { items } = await workspace.json(line);
     const listed = (Array.isArray(items) ? items : [])
       .filter(({ status }) => status !== "removed")
       .map((item) => String(item[member]));
@@ -162,24 +164,24 @@ describe("names of a data directory", () => {
   });
 
   test("completes clients by host name or id, and revisions by number", async () => {
-    const { items } = await bench.json("clients list --q i-2");
+    const { items } = await workspace.json("clients list --q i-2");
     expect(read("client").toSorted()).toEqual([Object(items)[0].id, "lab-1"].toSorted());
     expect(read("revision")).toContain("1");
   });
 
   test("completes places where the policy does not follow the configuration file", async () => {
-    await conflictOn(bench);
+    await conflictOn(workspace);
     expect(read("conflict", "/ttl")).toEqual(["/ttl_seconds"]);
   });
 
   test("leaves out names that look like options or contain line breaks", async () => {
-    using database = new Database(join(bench.data, "quartermaster.db"));
+    using database = new Database(join(workspace.data, "quartermaster.db"));
     const rename = database.query("UPDATE client_reports SET hostname = ? WHERE instance_id = 'i-2'");
     const seen = async (name: string | null) => {
       rename.run(name);
-      const env = { QUARTERMASTER_DATA_DIR: bench.data };
+      const env = { QUARTERMASTER_DATA_DIR: workspace.data };
       const { stdout } = await runHere(["__complete", "--", "clients", "show", ""], {
-        cwd: bench.folder,
+        cwd: workspace.folder,
         env,
       });
       return stdout;
@@ -192,7 +194,7 @@ describe("names of a data directory", () => {
 
   test("must start with the typed prefix, and are limited in number", async () => {
     expect(read("user", "do")).toEqual(["dora@example.org"]);
-    const database = new Database(join(bench.data, "quartermaster.db"));
+    const database = new Database(join(workspace.data, "quartermaster.db"));
     const insert = database.prepare("INSERT INTO jobs (name, next_run_at_ms) VALUES (?, 0)");
     for (let index = 0; index < NAMES_MAX + 1; index++) insert.run(`many-${index}`);
     expect(read("job", "many-")).toHaveLength(NAMES_MAX);
@@ -205,17 +207,17 @@ describe("names of a data directory", () => {
   test("offers no names after the time limit", () => {
     let nowMs = 0;
     const running = { nowMs: () => nowMs++ };
-    expect(namesIn(bench.data, { kind: "user", prefix: "", clock: running, deadlineMs: 0 })).toEqual([]);
+    expect(namesIn(workspace.data, { kind: "user", prefix: "", clock: running, deadlineMs: 0 })).toEqual([]);
   });
 
   test("offers no names if there is no installation, and creates nothing", () => {
-    const nowhere = join(bench.folder, "nowhere");
+    const nowhere = join(workspace.folder, "nowhere");
     expect(read("user", "", nowhere)).toEqual([]);
     expect(existsSync(nowhere)).toBe(false);
   });
 
   test("offers no names from an older schema and does not upgrade it", () => {
-    using database = new Database(join(bench.data, "quartermaster.db"));
+    using database = new Database(join(workspace.data, "quartermaster.db"));
     const last =
       "DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations) RETURNING *";
     const row = Object.values(Object(database.query(last).get())).map(String);
@@ -227,8 +229,8 @@ describe("names of a data directory", () => {
   });
 
   test("offers no names, without an error, while another process locks the database", async () => {
-    const locked = join(bench.folder, "locked"); // a copy, because this process may still have the original open
-    cpSync(bench.data, locked, { recursive: true });
+    const locked = join(workspace.folder, "locked"); // a copy, because this process may still have the original open
+    cpSync(workspace.data, locked, { recursive: true });
     using database = new Database(join(locked, "quartermaster.db"));
     database.run("PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
     const args = ["__complete", "--", "users", "show", "--data-dir", locked, ""];
@@ -253,31 +255,31 @@ const SHELLS = [
 ] as const;
 
 describe("a shell that has sourced the script", () => {
-  let bench: Bench;
+  let workspace: Workspace;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    bench = await createInstallation();
-    await bench.json("users create ana@example.org --role member");
-    writeFileSync(join(bench.folder, "catalog.yaml"), "[]");
+    workspace = await createInstallation();
+    await workspace.json("users create ana@example.org --role member");
+    writeFileSync(join(workspace.folder, "catalog.yaml"), "[]");
     writeFileSync(
-      join(bench.folder, "quartermaster"),
+      join(workspace.folder, "quartermaster"),
       `#!/bin/sh\nexec ${productCommand().join(" ")} "$@"\n`,
       {
         mode: 0o755,
       },
     );
-    const PATH = `${bench.folder}:${process.env.PATH}`;
-    env = { PATH, HOME: bench.folder, TERM: "dumb", PS1: "$ ", QUARTERMASTER_DATA_DIR: bench.data };
+    const PATH = `${workspace.folder}:${process.env.PATH}`;
+    env = { PATH, HOME: workspace.folder, TERM: "dumb", PS1: "$ ", QUARTERMASTER_DATA_DIR: workspace.data };
   });
-  afterAll(() => bench[Symbol.dispose]());
+  afterAll(() => workspace[Symbol.dispose]());
 
   // Shells other than bash are tested only where they are installed.
   const installed = SHELLS.filter(({ shell }) => Bun.which(shell) !== null);
   test.each(installed)("completes in $shell", async ({ shell, command, prepare }) => {
     const { screen } = await runOnTerminal([], {
       command,
-      cwd: bench.folder,
+      cwd: workspace.folder,
       env,
       columns: 200,
       answers: [
@@ -295,7 +297,7 @@ describe("a shell that has sourced the script", () => {
       const asked = `quartermaster completion ${shell} | source; complete -C 'quartermaster ${line}'`;
       const { stdout } = await runCli([], {
         command: [shell, "--no-config", "-c", asked],
-        cwd: bench.folder,
+        cwd: workspace.folder,
         env,
       });
       expect(stdout.split("\t")[0]?.trim()).toBe(completed.split(" ").at(-1) ?? "");

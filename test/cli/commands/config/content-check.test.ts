@@ -4,7 +4,7 @@ import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { tarFile, tarGzOf } from "../../../support/content/tar.ts";
-import { type Bench, createBench, createInstallation, runHere } from "../../../support/in-process.ts";
+import { createInstallation, createWorkspace, runHere, type Workspace } from "../../../support/in-process.ts";
 
 const ARCHIVE = tarGzOf(tarFile("plugin/a.txt", "a"));
 const DIGEST = sha256Hex(ARCHIVE);
@@ -12,13 +12,13 @@ const POLICY = "governance:\n  revision: first\n  contract_version: 1\n";
 const entry = (sha256: string, artifactId?: string) =>
   `  - { id: one, version: "1", source_ref: one.tar.gz, sha256: ${sha256}${artifactId ? `, artifact_id: ${artifactId}` : ""} }\n`;
 
-function write({ folder }: Bench, files: Readonly<Record<string, string | Uint8Array>>): void {
+function write({ folder }: Workspace, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
 }
 
 /** @returns what the command printed, without what differs between runs */
-async function outcomeOf(bench: Bench, line: string) {
-  const { exitCode, stderr } = await bench.run(line);
+async function outcomeOf(workspace: Workspace, line: string) {
+  const { exitCode, stderr } = await workspace.run(line);
   const lines = stderr.split("\n").filter((text) => /^error: |: \//.test(text));
   return { exitCode, lines };
 }
@@ -47,9 +47,9 @@ const REFUSED: Readonly<Record<string, [flags: string, files: Record<string, str
 };
 
 test("config check --json lists its warnings, and says which connection has no id", async () => {
-  using bench = createBench();
-  write(bench, { "q.yaml": "package_sources:\n  connections:\n  - id: one\n  - provider: gitea\n" });
-  const { warnings } = await bench.json("config check --config q.yaml");
+  using workspace = createWorkspace();
+  write(workspace, { "q.yaml": "package_sources:\n  connections:\n  - id: one\n  - provider: gitea\n" });
+  const { warnings } = await workspace.json("config check --config q.yaml");
   expect(warnings).toEqual([
     expect.stringContaining("connection one is disabled"),
     expect.stringContaining(
@@ -59,11 +59,11 @@ test("config check --json lists its warnings, and says which connection has no i
 });
 
 test("CLI-11 config check refuses a sealing key that cannot be decoded, like a start", async () => {
-  using bench = createBench();
-  writeFileSync(join(bench.folder, "sealing-key"), "not a key", { mode: 0o600 });
+  using workspace = createWorkspace();
+  writeFileSync(join(workspace.folder, "sealing-key"), "not a key", { mode: 0o600 });
   const flags = "--keys-sealing-key-file sealing-key";
-  const checked = await outcomeOf(bench, `config check ${flags}`);
-  expect(checked).toEqual(await outcomeOf(bench, `serve --server-listen 127.0.0.1:0 ${flags}`));
+  const checked = await outcomeOf(workspace, `config check ${flags}`);
+  expect(checked).toEqual(await outcomeOf(workspace, `serve --server-listen 127.0.0.1:0 ${flags}`));
   expect(checked).toMatchObject({
     exitCode: 2,
     lines: [expect.stringContaining("is not 32 bytes in base64")],
@@ -73,51 +73,55 @@ test("CLI-11 config check refuses a sealing key that cannot be decoded, like a s
 test.each(Object.entries(REFUSED))(
   "CLI-11 config check refuses %s, like a start",
   async (_, [flags, files]) => {
-    using bench = createBench();
-    write(bench, files);
-    const checked = await outcomeOf(bench, `config check ${flags}`);
-    expect(checked).toEqual(await outcomeOf(bench, `serve --server-listen 127.0.0.1:0 ${flags}`));
+    using workspace = createWorkspace();
+    write(workspace, files);
+    const checked = await outcomeOf(workspace, `config check ${flags}`);
+    expect(checked).toEqual(await outcomeOf(workspace, `serve --server-listen 127.0.0.1:0 ${flags}`));
     expect(checked.exitCode).toBeGreaterThan(1);
     expect(checked.lines.length).toBeGreaterThan(0);
   },
 );
 
 test("CLI-11 config check reports catalog and policy together, each problem with its own file and line", async () => {
-  using bench = createBench();
-  write(bench, {
+  using workspace = createWorkspace();
+  write(workspace, {
     "q.yaml": `${POLICY}  bogus: 3\n`,
     "catalog.yaml": 'package_catalog:\n  packages:\n  - { id: "a b" }\n',
   });
-  const { stderr, exitCode } = await bench.run(
+  const { stderr, exitCode } = await workspace.run(
     "config check --config q.yaml --catalog-file catalog.yaml --json",
   );
   const { reason, problems } = JSON.parse(stderr);
   expect([exitCode, reason]).toEqual([2, "start.refused"]);
   const places = problems.map(({ file, line, pointer }: Record<string, unknown>) => [file, line, pointer]);
-  expect(places).toContainEqual([join(bench.folder, "catalog.yaml"), 3, "/package_catalog/packages/0/id"]);
-  expect(places).toContainEqual([join(bench.folder, "q.yaml"), 4, "/governance/bogus"]);
+  expect(places).toContainEqual([
+    join(workspace.folder, "catalog.yaml"),
+    3,
+    "/package_catalog/packages/0/id",
+  ]);
+  expect(places).toContainEqual([join(workspace.folder, "q.yaml"), 4, "/governance/bogus"]);
 });
 
 test("config check accepts an archive that is stored, and leaves archives out if it cannot read the database", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const check = "config check --catalog-file catalog.yaml";
-  write(bench, {
+  write(workspace, {
     "one.tar.gz": ARCHIVE,
     "catalog.yaml": `package_catalog:\n  packages:\n${entry(DIGEST)}`,
   });
-  await bench.json("catalog seed catalog.yaml");
-  rmSync(join(bench.folder, "one.tar.gz"));
-  expect(await bench.run(check)).toMatchObject({ exitCode: 0 });
-  write(bench, { "catalog.yaml": `package_catalog:\n  packages:\n${entry("a".repeat(64))}` });
-  expect(await bench.run(check)).toMatchObject({ exitCode: 2 });
-  writeFileSync(join(bench.data, "quartermaster.db"), "not a database");
-  expect(await bench.run(check)).toMatchObject({ exitCode: 0 });
+  await workspace.json("catalog seed catalog.yaml");
+  rmSync(join(workspace.folder, "one.tar.gz"));
+  expect(await workspace.run(check)).toMatchObject({ exitCode: 0 });
+  write(workspace, { "catalog.yaml": `package_catalog:\n  packages:\n${entry("a".repeat(64))}` });
+  expect(await workspace.run(check)).toMatchObject({ exitCode: 2 });
+  writeFileSync(join(workspace.data, "quartermaster.db"), "not a database");
+  expect(await workspace.run(check)).toMatchObject({ exitCode: 0 });
 });
 
 /** Runs the commands in a folder with a file, a broken link, and a link to itself. */
 async function outcomesBesideFile(commands: readonly string[], flags: string) {
-  using bench = createBench();
-  const { folder, clock, ids } = bench;
+  using workspace = createWorkspace();
+  const { folder, clock, ids } = workspace;
   writeFileSync(join(folder, "file"), "");
   symlinkSync("nowhere", join(folder, "dangling"));
   symlinkSync("loop", join(folder, "loop"));
@@ -152,12 +156,12 @@ test.each([
 });
 
 test("a socket in a folder that is missing passes, because a service manager creates the folder, and a start names it", async () => {
-  using bench = createBench();
+  using workspace = createWorkspace();
   const options = "--server-public-url https://q.example.org --server-listen unix:./missing/socket";
-  expect(await outcomeOf(bench, `config check ${options}`)).toEqual({ exitCode: 0, lines: [] });
-  expect(await outcomeOf(bench, `serve ${options}`)).toEqual({
+  expect(await outcomeOf(workspace, `config check ${options}`)).toEqual({ exitCode: 0, lines: [] });
+  expect(await outcomeOf(workspace, `serve ${options}`)).toEqual({
     exitCode: 2,
-    lines: [`error: the folder of the socket ${bench.folder}/missing/socket is missing`],
+    lines: [`error: the folder of the socket ${workspace.folder}/missing/socket is missing`],
   });
 });
 

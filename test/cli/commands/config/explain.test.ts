@@ -1,13 +1,13 @@
 // What `config explain` proposes for a name that no setting has.
 import { expect, test } from "bun:test";
 import { SPELLING_LENGTH_MAX } from "../../../../cli/commands/config/explain.ts";
-import { createBench } from "../../../support/in-process.ts";
+import { createWorkspace } from "../../../support/in-process.ts";
 
 const SHOW = "see `quartermaster config show`";
 
 async function hintFor(spelling: string): Promise<string | undefined> {
-  using bench = createBench();
-  const { stderr, exitCode } = await bench.run(`config explain ${spelling}`);
+  using workspace = createWorkspace();
+  const { stderr, exitCode } = await workspace.run(`config explain ${spelling}`);
   expect(exitCode).toBe(3);
   return /^hint: +(.*)$/m.exec(stderr)?.[1];
 }

@@ -39,7 +39,7 @@ import { readCertificate } from "../../../../src/server/listener/tls.ts";
 import { isRoot, NOBODY } from "../../../support/cli/child.ts";
 import type { CliResult } from "../../../support/cli/cli.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
-import { type Bench, createBench, createInstallation, runHere } from "../../../support/in-process.ts";
+import { createInstallation, createWorkspace, runHere, type Workspace } from "../../../support/in-process.ts";
 import { publishOn, reportOn } from "../../../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../../../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../../../support/installed/installed-jobs.ts";
@@ -48,7 +48,7 @@ import { makeOlder } from "../../../support/installed/older-installation.ts";
 const EXAMPLE = join(import.meta.dir, "../../../../src/domain/catalog/example");
 
 /** Replaces what differs between machines. */
-const replacements = ({ folder }: Bench) =>
+const replacements = ({ folder }: Workspace) =>
   new Map<string | RegExp, string>([
     [folder, "<folder>"],
     [/[\d.]+ (?:[KMGT]i)?B of [\d.]+ [KMGT]iB free \(\d+ %\)/g, "<room>"],
@@ -66,15 +66,15 @@ const replacements = ({ folder }: Bench) =>
     [/\d+ files and folders/g, "<n> files and folders"],
   ]);
 
-async function transcript(bench: Bench, lines: readonly string[]): Promise<Step[]> {
+async function transcript(workspace: Workspace, lines: readonly string[]): Promise<Step[]> {
   const steps: Step[] = [];
-  for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  for (const line of lines) steps.push({ line, ...(await workspace.run(line)) });
   return steps;
 }
 
 /** @returns the findings of one check, from `doctor --json` */
-async function found(bench: Bench, check: string, options = ""): Promise<unknown[]> {
-  return findingsOf(await bench.run(`doctor --json${options}`), check);
+async function found(workspace: Workspace, check: string, options = ""): Promise<unknown[]> {
+  return findingsOf(await workspace.run(`doctor --json${options}`), check);
 }
 
 function findingsOf({ stdout }: CliResult, check: string): unknown[] {
@@ -91,11 +91,11 @@ const failed = (detail: string | RegExp, remedy = ".") => [
 ];
 
 test("OBS-5 status and doctor print the same for identical installations", async () => {
-  using empty = createBench();
+  using empty = createWorkspace();
   const none = await transcript(empty, ["status", "doctor --json"]);
   expectGolden("health-none", none, replacements(empty));
-  using bench = await createInstallation();
-  const fresh = await transcript(bench, [
+  using workspace = await createInstallation();
+  const fresh = await transcript(workspace, [
     "status",
     "status --offline-ok",
     "status --offline-ok --json",
@@ -103,35 +103,35 @@ test("OBS-5 status and doctor print the same for identical installations", async
     "doctor --offline-ok",
     "doctor --offline-ok --deep --json",
   ]);
-  const config_revision = await publishOn(bench);
-  await reportOn(bench, [
+  const config_revision = await publishOn(workspace);
+  await reportOn(workspace, [
     { instance_id: "i-1", hostname: "lab-1", config_revision },
     { instance_id: "i-2", hostname: "lab-2", config_revision: null },
   ]);
-  await runJobsOn(bench, ["access-sweep", "gateway-reconcile"]);
-  await bench.json("jobs pause access-sweep");
-  bench.clock.advance(3 * HOUR_MS);
-  const used = await transcript(bench, ["status", "status --json", "doctor"]);
-  expectGolden("health", [...fresh, ...used], replacements(bench));
+  await runJobsOn(workspace, ["access-sweep", "gateway-reconcile"]);
+  await workspace.json("jobs pause access-sweep");
+  workspace.clock.advance(3 * HOUR_MS);
+  const used = await transcript(workspace, ["status", "status --json", "doctor"]);
+  expectGolden("health", [...fresh, ...used], replacements(workspace));
 });
 
 test("status and doctor exit with 6 without a service, with 0 under --offline-ok, and doctor with 7 after a failed check", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const codes = async () => {
     const lines = ["status", "status --offline-ok", "doctor", "doctor --offline-ok"];
-    return Promise.all(lines.map(async (line) => (await bench.run(line)).exitCode));
+    return Promise.all(lines.map(async (line) => (await workspace.run(line)).exitCode));
   };
   expect(await codes()).toEqual([6, 0, 6, 0]);
-  expect((await bench.run("status")).stderr).toContain(
+  expect((await workspace.run("status")).stderr).toContain(
     "hint:  start it with `systemctl start quartermaster`",
   );
-  chmodSync(join(bench.data, "quartermaster.db"), 0o640);
+  chmodSync(join(workspace.data, "quartermaster.db"), 0o640);
   expect(await codes()).toEqual([6, 0, 7, 7]);
 });
 
 test("AIR-6 reports an unreachable gateway with the reason and what it affects", async () => {
   await using upstream = await createInstalledGateway();
-  const { bench, gateway } = upstream;
+  const { workspace, gateway } = upstream;
   const configuration = `
 gateway:
   type: litellm
@@ -139,39 +139,39 @@ gateway:
   inference_proxy_url: ${gateway.origin}
   provisioner: {type: builtin-litellm, admin_key: sk-0123456789abcdef}
 `;
-  writeFileSync(join(bench.folder, "near.yaml"), configuration, { mode: 0o600 });
+  writeFileSync(join(workspace.folder, "near.yaml"), configuration, { mode: 0o600 });
   const lines = ["status --config near.yaml", "doctor --config near.yaml"];
-  const reachable = await transcript(bench, lines);
+  const reachable = await transcript(workspace, lines);
   await gateway.stop();
-  const gone = await transcript(bench, [...lines, "status --config near.yaml --json"]);
-  expectGolden("health-gateway", [...reachable, ...gone], replacements(bench));
+  const gone = await transcript(workspace, [...lines, "status --config near.yaml --json"]);
+  expectGolden("health-gateway", [...reachable, ...gone], replacements(workspace));
 });
 
 describe("a running service", () => {
   test("OBS-5 status and doctor report its process and uptime, and find no problems", async () => {
-    using bench = await createInstallation();
-    const { clock, ids, data } = bench;
+    using workspace = await createInstallation();
+    const { clock, ids, data } = workspace;
     const flags = { dataDir: data, serverListen: "127.0.0.1:0" };
-    const config = loadConfig({ flags, env: {}, cwd: bench.folder });
+    const config = loadConfig({ flags, env: {}, cwd: workspace.folder });
     const log = createLog({ level: "error", format: "json", write: () => {}, clock });
     const service = await startService({ config, clock, ids, log, onBootstrap: () => {} });
     try {
       clock.advance(2 * MINUTE_MS);
-      expect((await bench.json("status --offline-ok")).service).toEqual({
+      expect((await workspace.json("status --offline-ok")).service).toEqual({
         running: true,
         process_id: process.pid,
         since: "2026-01-01T00:00:00.000Z",
         uptime_seconds: 120,
       });
-      expect((await bench.run("status")).stdout).toContain(
+      expect((await workspace.run("status")).stdout).toContain(
         "running since 2026-01-01T00:00:00.000Z (2m), process",
       );
-      const { stdout, exitCode } = await bench.run("doctor --deep");
+      const { stdout, exitCode } = await workspace.run("doctor --deep");
       expect([exitCode, stdout.match(/^FAILED/gm)]).toEqual([0, null]);
     } finally {
       await service.stop();
     }
-    expect((await bench.json("status --offline-ok")).service).toMatchObject({
+    expect((await workspace.json("status --offline-ok")).service).toMatchObject({
       running: false,
       uptime_seconds: null,
     });
@@ -179,41 +179,43 @@ describe("a running service", () => {
 });
 
 test("reports a database with an older schema and does not change it", async () => {
-  using bench = createBench();
+  using workspace = createWorkspace();
   using made = await createInstallation();
-  cpSync(made.data, bench.data, { recursive: true });
-  makeOlder(bench.data, bench.clock);
+  cpSync(made.data, workspace.data, { recursive: true });
+  makeOlder(workspace.data, workspace.clock);
   const schema = { database: programSchema() - 1, program: programSchema() };
-  expect(await bench.json("status --offline-ok")).toMatchObject({
+  expect(await workspace.json("status --offline-ok")).toMatchObject({
     schema,
     policy: null,
     clients: null,
     jobs: null,
   });
-  expect(await found(bench, "schema")).toMatchObject([{ result: "warning" }]);
-  expect(await found(bench, "database")).toEqual(failed("schema is older", "start the service"));
-  const older = lockForServer(placesIn(bench.data), bench.clock);
+  expect(await found(workspace, "schema")).toMatchObject([{ result: "warning" }]);
+  expect(await found(workspace, "database")).toEqual(failed("schema is older", "start the service"));
+  const older = lockForServer(placesIn(workspace.data), workspace.clock);
   try {
     const remedy = expect.stringMatching(/^an older version of the service runs: stop/);
-    expect(await found(bench, "schema")).toMatchObject([{ result: "warning", remedy }]);
-    expect(await found(bench, "database")).toEqual(failed("schema is older", "stop the service, replace"));
+    expect(await found(workspace, "schema")).toMatchObject([{ result: "warning", remedy }]);
+    expect(await found(workspace, "database")).toEqual(
+      failed("schema is older", "stop the service, replace"),
+    );
   } finally {
     older.release();
   }
-  expect(await bench.json("status --offline-ok")).toMatchObject({ schema });
+  expect(await workspace.json("status --offline-ok")).toMatchObject({ schema });
 });
 
 describe("DAT-9 doctor finds", () => {
   interface Fault {
     /** Causes the fault. */
-    on(bench: Bench): void | Promise<void>;
+    on(workspace: Workspace): void | Promise<void>;
     check: string;
     detail: RegExp;
     remedy?: string;
     options?: string;
   }
 
-  const writing = ({ data }: Bench, sql: string): void => {
+  const writing = ({ data }: Workspace, sql: string): void => {
     const connection = openConnection(join(data, "quartermaster.db"), {});
     connection.run("PRAGMA foreign_keys=OFF");
     connection.run(sql);
@@ -232,11 +234,11 @@ describe("DAT-9 doctor finds", () => {
     const from = type === "index" ? rootpage * pageBytes - 16 : (rootpage - 1) * pageBytes;
     writeFileSync(file, pages.fill(0, from, rootpage * pageBytes));
   };
-  const withArtifact = async (bench: Bench): Promise<string> => {
-    cpSync(EXAMPLE, bench.folder, { recursive: true });
-    await bench.json("catalog seed catalog.yaml");
+  const withArtifact = async (workspace: Workspace): Promise<string> => {
+    cpSync(EXAMPLE, workspace.folder, { recursive: true });
+    await workspace.json("catalog seed catalog.yaml");
     const digest = "fb5c2dea998a0ea6d5b6255c9785f4daa6c86ceedf2b9780183ae5d4ccc37228";
-    return join(bench.data, "artifacts/sha256/fb", digest);
+    return join(workspace.data, "artifacts/sha256/fb", digest);
   };
 
   const FAULTS: Readonly<Record<string, Fault>> = {
@@ -277,7 +279,7 @@ describe("DAT-9 doctor finds", () => {
       remedy: "backup restore",
     },
     "an artifact that is missing, with --deep": {
-      on: async (bench) => rmSync(await withArtifact(bench)),
+      on: async (workspace) => rmSync(await withArtifact(workspace)),
       check: "artifacts",
       detail: /1 of 1 are damaged or missing: missing sha256:fb5c2dea/,
       remedy: "catalog verify; store the archives again",
@@ -318,7 +320,8 @@ describe("DAT-9 doctor finds", () => {
       remedy: "set the clock",
     },
     "a database of a later program": {
-      on: (bench) => writing(bench, "INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')"),
+      on: (workspace) =>
+        writing(workspace, "INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')"),
       check: "schema",
       detail: /999 \(made by version 9\.0\.0\)/,
       remedy: "start version 9.0.0",
@@ -339,23 +342,23 @@ describe("DAT-9 doctor finds", () => {
       remedy: "backup restore",
     },
     "a job that failed": {
-      on: (bench) => runJobsOn(bench, ["access-sweep", "gateway-reconcile"]),
+      on: (workspace) => runJobsOn(workspace, ["access-sweep", "gateway-reconcile"]),
       check: "jobs",
       detail: /gateway-reconcile failed: .*the disk is full/,
       remedy: "quartermaster jobs run gateway-reconcile",
     },
     "a backup that is too old": {
-      async on(bench) {
-        await bench.json("backup create");
-        bench.clock.advance(DAY_MS + 2 * HOUR_MS + 1);
+      async on(workspace) {
+        await workspace.json("backup create");
+        workspace.clock.advance(DAY_MS + 2 * HOUR_MS + 1);
       },
       check: "backup",
       detail: /the last backup was made at 2026-01-01T00:00:00\.000Z/,
       remedy: "quartermaster backup create",
     },
     "a backup that was deleted": {
-      async on(bench) {
-        const { path } = await bench.json("backup create");
+      async on(workspace) {
+        const { path } = await workspace.json("backup create");
         rmSync(String(path));
       },
       check: "backup",
@@ -384,21 +387,21 @@ describe("DAT-9 doctor finds", () => {
       options: " --deep",
     },
     "a reference to nothing, with --deep": {
-      on: (bench) => writing(bench, "UPDATE users SET organization_id = 'nowhere'"),
+      on: (workspace) => writing(workspace, "UPDATE users SET organization_id = 'nowhere'"),
       check: "foreign_keys",
       detail: /missing rows: 1, first from users to organizations/,
       remedy: "backup restore",
       options: " --deep",
     },
     "an artifact that was altered, with --deep": {
-      on: async (bench) => writeFileSync(await withArtifact(bench), "x"),
+      on: async (workspace) => writeFileSync(await withArtifact(workspace), "x"),
       check: "artifacts",
       detail: /1 of 1 are damaged or missing: damaged sha256:fb5c2dea/,
       remedy: "catalog verify",
       options: " --deep",
     },
     "an audit log that was altered, with --deep": {
-      on: (bench) => writing(bench, "UPDATE audit_entries SET action = 'user.remove' WHERE id = 2"),
+      on: (workspace) => writing(workspace, "UPDATE audit_entries SET action = 'user.remove' WHERE id = 2"),
       check: "audit_log",
       detail: /broken after 1 valid entries/,
       remedy: "audit verify",
@@ -425,9 +428,9 @@ describe("DAT-9 doctor finds", () => {
   test.each(Object.entries({ ...FAULTS, ...(isRoot && GIVEN_AWAY) }))(
     "%s",
     async (_, { on, check, detail, remedy = ".", options = "" }) => {
-      using bench = await createInstallation();
-      await on(bench);
-      const doctor = await bench.run(`doctor --json${options}`);
+      using workspace = await createInstallation();
+      await on(workspace);
+      const doctor = await workspace.run(`doctor --json${options}`);
       expect(findingsOf(doctor, check)).toEqual(failed(detail, remedy));
       expect(doctor).toMatchObject({ exitCode: 7, stderr: expect.stringContaining("checks failed") });
     },
@@ -435,40 +438,40 @@ describe("DAT-9 doctor finds", () => {
 });
 
 test("reports replication with the time of its last progress if the settings enable it", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const replicated = " --database-replicated yes";
-  expect(await found(bench, "replication")).toEqual([]);
-  expect(await found(bench, "replication", replicated)).toMatchObject([
+  expect(await found(workspace, "replication")).toEqual([]);
+  expect(await found(workspace, "replication", replicated)).toMatchObject([
     { result: "warning", detail: "database.replicated is set, but Litestream has not copied anything" },
   ]);
-  const folder = join(bench.data, ".quartermaster.db-litestream/generations/1/wal");
+  const folder = join(workspace.data, ".quartermaster.db-litestream/generations/1/wal");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, "00000000.wal"), "copied", { mode: 0o600 });
   const copiedAt = new Date("2026-01-01T12:00:00.000Z");
   utimesSync(join(folder, "00000000.wal"), copiedAt, copiedAt);
-  writeFileSync(join(bench.folder, "replicated.yaml"), "database: {replicated: true}\n");
-  const { stdout } = await bench.run("status --config replicated.yaml --json");
+  writeFileSync(join(workspace.folder, "replicated.yaml"), "database: {replicated: true}\n");
+  const { stdout } = await workspace.run("status --config replicated.yaml --json");
   expect(JSON.parse(stdout).replication).toEqual({ last_progress_at: "2026-01-01T12:00:00.000Z" });
-  expect((await bench.run("status --config replicated.yaml")).stdout).toMatch(
+  expect((await workspace.run("status --config replicated.yaml")).stdout).toMatch(
     /^replication +last progress 2026-01-01T12:00:00\.000Z/m,
   );
-  writeFileSync(join(bench.data, "quartermaster.db-wal"), ""); // created by Litestream: doctor reads a copy of both
-  utimesSync(join(bench.data, "quartermaster.db-wal"), copiedAt, copiedAt);
-  expect(await found(bench, "replication", replicated)).toMatchObject([
+  writeFileSync(join(workspace.data, "quartermaster.db-wal"), ""); // created by Litestream: doctor reads a copy of both
+  utimesSync(join(workspace.data, "quartermaster.db-wal"), copiedAt, copiedAt);
+  expect(await found(workspace, "replication", replicated)).toMatchObject([
     { result: "ok", detail: "Litestream last made progress at 2026-01-01T12:00:00.000Z" },
   ]);
 });
 
 test("warns about a backup from the future and a deleted one, and shows the newest that exists", async () => {
-  using bench = await createInstallation();
-  await bench.json("backup create");
-  bench.clock.advance(HOUR_MS);
-  const { path } = await bench.json("backup create");
+  using workspace = await createInstallation();
+  await workspace.json("backup create");
+  workspace.clock.advance(HOUR_MS);
+  const { path } = await workspace.json("backup create");
   rmSync(String(path));
-  bench.clock.advance(HOUR_MS);
-  await bench.json("backup create");
-  bench.clock.advance(-HOUR_MS);
-  expect(await found(bench, "backup")).toMatchObject([
+  workspace.clock.advance(HOUR_MS);
+  await workspace.json("backup create");
+  workspace.clock.advance(-HOUR_MS);
+  expect(await found(workspace, "backup")).toMatchObject([
     { result: "ok", detail: expect.stringContaining("the last backup was made at 2026-01-01T00:00:00.000Z") },
     {
       result: "warning",
@@ -476,20 +479,20 @@ test("warns about a backup from the future and a deleted one, and shows the newe
     },
     { result: "warning", detail: expect.stringContaining("1 have a time in the future and are ignored") },
   ]);
-  expect((await bench.json("status --offline-ok")).backup).toMatchObject({
+  expect((await workspace.json("status --offline-ok")).backup).toMatchObject({
     created_at: "2026-01-01T01:00:00.000Z",
   });
-  bench.clock.advance(-HOUR_MS);
-  expect(await found(bench, "backup")).toMatchObject([
+  workspace.clock.advance(-HOUR_MS);
+  expect(await found(workspace, "backup")).toMatchObject([
     { result: "ok" },
     { result: "warning", detail: expect.stringContaining("1 have a time in the future") },
   ]);
 });
 
 test("reports an overdue job, even if a dead process still holds its lease", async () => {
-  using bench = await createInstallation();
-  const connection = openConnection(join(bench.data, "quartermaster.db"), {});
-  const nowMs = bench.clock.nowMs();
+  using workspace = await createInstallation();
+  const connection = openConnection(join(workspace.data, "quartermaster.db"), {});
+  const nowMs = workspace.clock.nowMs();
   const sql = "INSERT INTO jobs (name, next_run_at_ms, lease_owner, lease_until_ms) VALUES (?, ?, ?, ?)";
   connection.run(sql, ["at-the-limit", nowMs - JOB_OVERDUE_MS, null, null]);
   connection.run(sql, ["left-behind", nowMs - JOB_OVERDUE_MS - 1, "dead", nowMs + HOUR_MS]);
@@ -500,16 +503,18 @@ test("reports an overdue job, even if a dead process still holds its lease", asy
     detail: `${name} was due at 2025-12-31T23:54:59.999Z, and no service runs it`,
     remedy: "start the service, which runs it at once",
   });
-  expect(await found(bench, "jobs")).toMatchObject([overdue("left-behind"), overdue("waiting")]);
+  expect(await found(workspace, "jobs")).toMatchObject([overdue("left-behind"), overdue("waiting")]);
 });
 
 test("SVC-11 a clock within the token skew and a paused job are not failures", async () => {
-  using bench = await createInstallation();
-  await runJobsOn(bench, ["access-sweep"]);
-  await bench.json("jobs pause access-sweep");
-  bench.clock.advance(-MINUTE_MS);
-  expect((await bench.run("doctor --offline-ok")).exitCode).toBe(0);
-  expect(await found(bench, "jobs")).toMatchObject([{ result: "warning", detail: "access-sweep is paused" }]);
+  using workspace = await createInstallation();
+  await runJobsOn(workspace, ["access-sweep"]);
+  await workspace.json("jobs pause access-sweep");
+  workspace.clock.advance(-MINUTE_MS);
+  expect((await workspace.run("doctor --offline-ok")).exitCode).toBe(0);
+  expect(await found(workspace, "jobs")).toMatchObject([
+    { result: "warning", detail: "access-sweep is paused" },
+  ]);
 });
 
 describe("limits of doctor", () => {
@@ -547,8 +552,8 @@ describe("limits of doctor", () => {
     [CERTIFICATE_DAYS_MIN * DAY_MS, "ok"],
   ] as const)("a certificate %i ms before its end is %s", (ms, result) => {
     const fixture = (name: string) => join(import.meta.dir, "../../fixtures", name);
-    using bench = createBench();
-    const files = { cert: fixture("localhost.crt"), key: join(bench.folder, "localhost.key") };
+    using workspace = createWorkspace();
+    const files = { cert: fixture("localhost.crt"), key: join(workspace.folder, "localhost.key") };
     cpSync(fixture("localhost.key"), files.key);
     chmodSync(files.key, 0o600);
     const { expiresAtMs } = readCertificate(files);
@@ -560,10 +565,10 @@ describe("limits of doctor", () => {
     [NAMES_SHOWN_MAX, ""],
     [NAMES_SHOWN_MAX + 1, ", and 1 more"],
   ])("names %i files that others may read, up to the maximum", async (amount, more) => {
-    using bench = await createInstallation();
+    using workspace = await createInstallation();
     for (let index = 0; index < amount; index += 1)
-      writeFileSync(join(bench.data, `exposed-${index}`), "", { mode: 0o644 });
-    const [finding] = await found(bench, "files");
+      writeFileSync(join(workspace.data, `exposed-${index}`), "", { mode: 0o644 });
+    const [finding] = await found(workspace, "files");
     const { detail = "" }: { detail?: string } = Object(finding);
     expect(detail.match(/exposed-\d/g)).toHaveLength(Math.min(amount, NAMES_SHOWN_MAX));
     const last = `exposed-${Math.min(amount, NAMES_SHOWN_MAX) - 1} (mode 0644, of user id ${process.getuid?.()})`;
@@ -571,20 +576,22 @@ describe("limits of doctor", () => {
   });
 
   test("accepts a backup that is up to 26 hours old, or two hours older than the backup period", async () => {
-    using bench = await createInstallation();
-    await bench.json("backup create");
-    bench.clock.advance(DAY_MS + 2 * HOUR_MS);
-    expect(await found(bench, "backup")).toMatchObject([{ result: "ok" }]);
-    bench.clock.advance(DAY_MS);
-    expect(await found(bench, "backup", " --backup-every-hours 48")).toMatchObject([{ result: "ok" }]);
-    bench.clock.advance(1);
-    expect(await found(bench, "backup", " --backup-every-hours 48")).toMatchObject([{ result: "failed" }]);
+    using workspace = await createInstallation();
+    await workspace.json("backup create");
+    workspace.clock.advance(DAY_MS + 2 * HOUR_MS);
+    expect(await found(workspace, "backup")).toMatchObject([{ result: "ok" }]);
+    workspace.clock.advance(DAY_MS);
+    expect(await found(workspace, "backup", " --backup-every-hours 48")).toMatchObject([{ result: "ok" }]);
+    workspace.clock.advance(1);
+    expect(await found(workspace, "backup", " --backup-every-hours 48")).toMatchObject([
+      { result: "failed" },
+    ]);
   });
 });
 
 describe("doctor changes nothing in the data directory", () => {
   /** Names, sizes, modes, modification times and contents of all files, -wal and -shm included. */
-  const stateOf = ({ data }: Bench) => {
+  const stateOf = ({ data }: Workspace) => {
     const names = readdirSync(data, { recursive: true }).map(String).sort();
     return ["", ...names].map((name) => {
       const path = join(data, name);
@@ -593,33 +600,33 @@ describe("doctor changes nothing in the data directory", () => {
       return [name, size, mode, mtimeMs, bytes].join(" ");
     });
   };
-  const expectUnchanged = async (bench: Bench) => {
-    const before = stateOf(bench);
-    for (const line of ["doctor", "doctor --deep"]) await bench.run(line);
-    expect(stateOf(bench)).toEqual(before);
+  const expectUnchanged = async (workspace: Workspace) => {
+    const before = stateOf(workspace);
+    for (const line of ["doctor", "doctor --deep"]) await workspace.run(line);
+    expect(stateOf(workspace)).toEqual(before);
   };
 
   test("changes nothing after the service has stopped", async () => {
-    using bench = await createInstallation();
-    const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+    using workspace = await createInstallation();
+    const connection = openConnection(join(workspace.data, "quartermaster.db"), {});
     connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    using idle = createBench();
-    cpSync(bench.data, idle.data, { recursive: true });
+    using idle = createWorkspace();
+    cpSync(workspace.data, idle.data, { recursive: true });
     expect(statSync(join(idle.data, "quartermaster.db-wal")).size).toBe(0);
     await expectUnchanged(idle);
     connection.close(true); // the last connection that closes the database removes its log
-    expect(existsSync(join(bench.data, "quartermaster.db-wal"))).toBe(false);
-    await expectUnchanged(bench);
-    rmSync(join(bench.data, "server.lock"), { force: true });
-    await expectUnchanged(bench);
+    expect(existsSync(join(workspace.data, "quartermaster.db-wal"))).toBe(false);
+    await expectUnchanged(workspace);
+    rmSync(join(workspace.data, "server.lock"), { force: true });
+    await expectUnchanged(workspace);
   });
 
   test("changes nothing after a process was killed, and sees its last commits", async () => {
-    using bench = await createInstallation();
-    const connection = openConnection(join(bench.data, "quartermaster.db"), {});
+    using workspace = await createInstallation();
+    const connection = openConnection(join(workspace.data, "quartermaster.db"), {});
     connection.run("INSERT INTO jobs (name, next_run_at_ms, paused) VALUES ('killed', 0, 1)");
-    using killed = createBench();
-    cpSync(bench.data, killed.data, { recursive: true });
+    using killed = createWorkspace();
+    cpSync(workspace.data, killed.data, { recursive: true });
     connection.close();
     expect(statSync(join(killed.data, "quartermaster.db-wal")).size).toBeGreaterThan(0);
     await expectUnchanged(killed);
@@ -627,17 +634,17 @@ describe("doctor changes nothing in the data directory", () => {
   });
 
   test("changes nothing if the keys or the artifacts are missing", async () => {
-    using bench = await createInstallation();
-    rmSync(join(bench.data, "keys"), { recursive: true });
-    rmSync(join(bench.data, "artifacts"), { recursive: true });
-    await expectUnchanged(bench);
+    using workspace = await createInstallation();
+    rmSync(join(workspace.data, "keys"), { recursive: true });
+    rmSync(join(workspace.data, "artifacts"), { recursive: true });
+    await expectUnchanged(workspace);
   });
 
   test("changes nothing while an interrupted restore is pending, and reports it", async () => {
-    using bench = await createInstallation();
-    writeFileSync(join(bench.data, "restore.json"), "{}", { mode: 0o600 });
-    await expectUnchanged(bench);
-    expect(await bench.run("doctor")).toMatchObject({
+    using workspace = await createInstallation();
+    writeFileSync(join(workspace.data, "restore.json"), "{}", { mode: 0o600 });
+    await expectUnchanged(workspace);
+    expect(await workspace.run("doctor")).toMatchObject({
       exitCode: 6,
       stderr: expect.stringContaining("was interrupted or is in progress"),
     });
@@ -645,17 +652,17 @@ describe("doctor changes nothing in the data directory", () => {
 });
 
 test("doctor reads a key passed as a systemd credential, like serve", async () => {
-  using bench = await createInstallation();
-  const credentials = join(bench.folder, "credentials");
+  using workspace = await createInstallation();
+  const credentials = join(workspace.folder, "credentials");
   mkdirSync(credentials);
-  renameSync(join(bench.data, "keys/0001.sealing-key"), join(credentials, "sealing-key"));
-  expect(await found(bench, "database")).toEqual(
+  renameSync(join(workspace.data, "keys/0001.sealing-key"), join(credentials, "sealing-key"));
+  expect(await found(workspace, "database")).toEqual(
     failed("there is no sealing key", "CREDENTIALS_DIRECTORY=/run/credentials"),
   );
-  const { stdout } = await runHere(["doctor", "--json", "--data-dir", bench.data], {
-    cwd: bench.folder,
-    clock: bench.clock,
-    ids: bench.ids,
+  const { stdout } = await runHere(["doctor", "--json", "--data-dir", workspace.data], {
+    cwd: workspace.folder,
+    clock: workspace.clock,
+    ids: workspace.ids,
     env: { CREDENTIALS_DIRECTORY: credentials },
   });
   expect(JSON.parse(stdout).healthy).toBe(true);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 import { rowOf } from "../../../support/inference/request-rows.ts";
 import { logOn, userOn } from "../../../support/installed/installed-requests.ts";
 import { createS3Server, type S3Server, TEST_KEYS } from "../../../support/object-store/s3-server.ts";
@@ -13,18 +13,18 @@ const LINE = "gateway logs export --jsonl --store --config store.yaml";
 const FOLDER = "s3://sessions/team/request-logs";
 const FILE = `${FOLDER}/requests-2026-01-01.jsonl`;
 
-let bench: Bench;
+let workspace: Workspace;
 let store: S3Server;
 beforeAll(async () => {
-  bench = await createInstallation();
-  bench.clock.set(START_MS + DAY_MS);
-  store = createS3Server({ nowMs: () => bench.clock.nowMs() });
+  workspace = await createInstallation();
+  workspace.clock.set(START_MS + DAY_MS);
+  store = createS3Server({ nowMs: () => workspace.clock.nowMs() });
   logOn(
-    bench,
-    [1, 2].map((number) => rowOf(number, { userId: userOn(bench) })),
+    workspace,
+    [1, 2].map((number) => rowOf(number, { userId: userOn(workspace) })),
   );
-  writeFileSync(join(bench.folder, "id"), TEST_KEYS.accessKeyId, { mode: 0o600 });
-  writeFileSync(join(bench.folder, "secret"), TEST_KEYS.secretAccessKey, { mode: 0o600 });
+  writeFileSync(join(workspace.folder, "id"), TEST_KEYS.accessKeyId, { mode: 0o600 });
+  writeFileSync(join(workspace.folder, "secret"), TEST_KEYS.secretAccessKey, { mode: 0o600 });
 });
 beforeEach(() => {
   configure("sessions");
@@ -33,21 +33,21 @@ beforeEach(() => {
   store.seen.length = 0;
 });
 afterAll(async () => {
-  bench[Symbol.dispose]();
+  workspace[Symbol.dispose]();
   await store[Symbol.asyncDispose]();
 });
 
 function configure(bucket: string): void {
   const s3 = { endpoint: store.origin, bucket, prefix: "team/" };
   const keys = { access_key_id_file: "id", secret_access_key_file: "secret" };
-  writeFileSync(join(bench.folder, "store.yaml"), JSON.stringify({ blobs: { s3: { ...s3, ...keys } } }));
+  writeFileSync(join(workspace.folder, "store.yaml"), JSON.stringify({ blobs: { s3: { ...s3, ...keys } } }));
 }
 
 const keys = () => [...(store.buckets.get("sessions")?.keys() ?? [])];
 
 describe("INF-48 gateway logs export --store", () => {
   test("writes the days that are over, and a repeated one continues", async () => {
-    const dryRun = await bench.json(`${LINE} --dry-run`);
+    const dryRun = await workspace.json(`${LINE} --dry-run`);
     expect(dryRun).toEqual({
       dry_run: true,
       folder: FOLDER,
@@ -58,7 +58,9 @@ describe("INF-48 gateway logs export --store", () => {
       gaps: [],
     });
     expect(store.seen.map((line) => line.split(" ")[0])).toEqual(["HEAD", "HEAD"]);
-    expect(await bench.json(LINE)).toMatchObject({ days: [{ file: FILE, rows: 2, state: "written" }, {}] });
+    expect(await workspace.json(LINE)).toMatchObject({
+      days: [{ file: FILE, rows: 2, state: "written" }, {}],
+    });
     expect(keys()).toEqual(["team/request-logs/requests-2026-01-01.jsonl"]);
     const { bytes } = store.buckets.get("sessions")?.get(keys()[0] ?? "") ?? {};
     const ids = Buffer.from(bytes ?? [])
@@ -67,44 +69,46 @@ describe("INF-48 gateway logs export --store", () => {
       .split("\n")
       .map((line) => JSON.parse(line).id);
     expect(ids).toEqual([rowOf(1).id, rowOf(2).id]);
-    expect(await bench.json(LINE)).toMatchObject({ days: [{ file: FILE, rows: null, state: "kept" }, {}] });
-    expect(await bench.json(`${LINE} --replace`)).toMatchObject({ days: [{ rows: 2 }, {}] });
+    expect(await workspace.json(LINE)).toMatchObject({
+      days: [{ file: FILE, rows: null, state: "kept" }, {}],
+    });
+    expect(await workspace.json(`${LINE} --replace`)).toMatchObject({ days: [{ rows: 2 }, {}] });
   });
 
   test("writes Parquet", async () => {
-    await bench.json(LINE.replace("--jsonl", "--parquet"));
+    await workspace.json(LINE.replace("--jsonl", "--parquet"));
     expect(keys()).toEqual(["team/request-logs/requests-2026-01-01.parquet"]);
   });
 
   test("says why it cannot write, and repeats nothing that was refused", async () => {
     store.instead = ({ method }) => (method === "PUT" ? new Response("", { status: 403 }) : undefined);
-    const refused = await bench.run(LINE);
+    const refused = await workspace.run(LINE);
     expect([refused.exitCode, refused.stderr]).toEqual([
       6,
       expect.stringContaining("the object store refused the request: status 403"),
     ]);
     expect(store.seen.filter((line) => line.startsWith("PUT"))).toHaveLength(1);
     store.instead = () => new Response("", { status: 503 });
-    const down = await bench.run(LINE);
+    const down = await workspace.run(LINE);
     expect([down.exitCode, down.stderr]).toEqual([
       6,
       expect.stringContaining("the object store is not available: status 503"),
     ]);
     configure("absent");
     store.instead = undefined;
-    const absent = await bench.run(LINE);
+    const absent = await workspace.run(LINE);
     expect([absent.exitCode, absent.stderr]).toEqual([6, expect.stringContaining("status 404 NoSuchBucket")]);
     expect(keys()).toEqual([]);
   });
 
   test("needs a configured store, and one place", async () => {
-    const unset = await bench.run("gateway logs export --jsonl --store");
+    const unset = await workspace.run("gateway logs export --jsonl --store");
     expect([unset.exitCode, unset.stderr]).toEqual([
       2,
       expect.stringContaining("no object store is configured"),
     ]);
     for (const places of ["", " --store --out ."])
-      expect(await bench.run(`gateway logs export --jsonl${places} --config store.yaml`)).toMatchObject({
+      expect(await workspace.run(`gateway logs export --jsonl${places} --config store.yaml`)).toMatchObject({
         exitCode: 2,
         stderr: expect.stringContaining("choose one destination for the files"),
       });
@@ -112,7 +116,7 @@ describe("INF-48 gateway logs export --store", () => {
 });
 
 test("INF-48 export --dry-run writes no file", async () => {
-  expect(await bench.run("gateway logs export --jsonl --out . --dry-run")).toMatchObject({
-    stdout: `Would export 1 days to ${bench.folder}\nnot over yet: 2026-01-02\nNo changes made.\n`,
+  expect(await workspace.run("gateway logs export --jsonl --out . --dry-run")).toMatchObject({
+    stdout: `Would export 1 days to ${workspace.folder}\nnot over yet: 2026-01-02\nNo changes made.\n`,
   });
 });

@@ -8,7 +8,7 @@ import type { Gap } from "../../../../src/domain/inference/log/model.ts";
 import { GROUP_ROWS } from "../../../../src/domain/inference/log/parquet.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
 import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 import { rowOf } from "../../../support/inference/request-rows.ts";
 import { logOn, userOn } from "../../../support/installed/installed-requests.ts";
 import { START_MS } from "../../../support/world.ts";
@@ -29,24 +29,24 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-let bench: Bench;
+let workspace: Workspace;
 let root: string;
 beforeAll(async () => {
-  bench = await createInstallation();
-  bench.clock.set(START_MS + 2 * DAY_MS + HOUR_MS);
-  root = userOn(bench);
+  workspace = await createInstallation();
+  workspace.clock.set(START_MS + 2 * DAY_MS + HOUR_MS);
+  root = userOn(workspace);
   const gap: Gap = { fromMs: START_MS + 5, toMs: START_MS + 9, count: 7, cause: "disk_full" };
   logOn(
-    bench,
+    workspace,
     DAYS.map((row) => ({ ...row, userId: root })),
     [gap],
   );
 });
-afterAll(() => bench[Symbol.dispose]());
+afterAll(() => workspace[Symbol.dispose]());
 
 describe("INF-48 gateway logs", () => {
   test("list shows requests newest first, with the address of the user, and warns of gaps", async () => {
-    const { stdout, stderr, exitCode } = await bench.run("gateway logs list --wide");
+    const { stdout, stderr, exitCode } = await workspace.run("gateway logs list --wide");
     expect(exitCode).toBe(0);
     const lines = stdout.trim().split("\n");
     expect(lines).toHaveLength(5);
@@ -58,27 +58,29 @@ describe("INF-48 gateway logs", () => {
   });
 
   test("CON-79 summary counts by hour or day, and by model or user", async () => {
-    const { stdout } = await bench.run("gateway logs summary");
+    const { stdout } = await workspace.run("gateway logs summary");
     expect(stdout.trim().split("\n")).toHaveLength(4);
     expect(stdout).toMatch(/^2026-01-01 +2 /m);
-    expect((await bench.run("gateway logs summary --by user")).stdout).toMatch(/^root@example.org +4 /m);
-    const { stdout: json } = await bench.run("gateway logs summary --model claude-5 --by model --json");
+    expect((await workspace.run("gateway logs summary --by user")).stdout).toMatch(/^root@example.org +4 /m);
+    const { stdout: json } = await workspace.run("gateway logs summary --model claude-5 --by model --json");
     expect(JSON.parse(json)).toMatchObject({ totals: { requests: 1 }, groups: [{ model: "claude-5" }] });
-    expect((await bench.run("gateway logs summary --bucket week")).exitCode).toBe(2);
+    expect((await workspace.run("gateway logs summary --bucket week")).exitCode).toBe(2);
   });
 
   test("list filters as the API does, and names what is wrong", async () => {
-    const { items, total } = await bench.json("gateway logs list --user root@example.org --model claude-5");
+    const { items, total } = await workspace.json(
+      "gateway logs list --user root@example.org --model claude-5",
+    );
     expect([total, items]).toMatchObject([1, [{ id: rowOf(2).id, user_email: "root@example.org" }]]);
-    expect(await bench.json("gateway logs list --from 2026-01-02 --to 2026-01-02")).toMatchObject({
+    expect(await workspace.json("gateway logs list --from 2026-01-02 --to 2026-01-02")).toMatchObject({
       total: 1,
     });
-    const wrong = await bench.run("gateway logs list --from 2026-01-02 --to 2026-01-01");
+    const wrong = await workspace.run("gateway logs list --from 2026-01-02 --to 2026-01-01");
     expect([wrong.exitCode, wrong.stderr]).toEqual([
       2,
       expect.stringContaining("--to must not be before --from"),
     ]);
-    const twice = await bench.run("gateway usage --from yesterday --to 2026-02-30");
+    const twice = await workspace.run("gateway usage --from yesterday --to 2026-02-30");
     expect(twice.stderr).toContain(
       "--from must be a day such as 2026-01-31; --to must be a day such as 2026-01-31",
     );
@@ -124,11 +126,11 @@ describe("INF-48 gateway logs", () => {
   });
 
   test("export writes a file for each completed day, and a repeated export continues", async () => {
-    const folder = join(bench.folder, "logs");
+    const folder = join(workspace.folder, "logs");
     mkdirSync(folder);
     const line = "gateway logs export --jsonl --out logs";
     writeFileSync(join(folder, "requests-2026-01-02.jsonl"), "kept\n");
-    expect(await bench.json(line)).toEqual({
+    expect(await workspace.json(line)).toEqual({
       folder,
       days: [
         { day: "2026-01-01", file: join(folder, "requests-2026-01-01.jsonl"), rows: 2, state: "written" },
@@ -148,7 +150,7 @@ describe("INF-48 gateway logs", () => {
     expect(rows.map(({ id }) => id)).toEqual([rowOf(1).id, rowOf(2).id]);
     expect(rows[0]).toMatchObject({ user_email: "root@example.org", input_tokens: 1000 });
     expect(statSync(first).mode & 0o777).toBe(0o600);
-    const again = await bench.json(`${line} --replace --from 2026-01-02 --to 2026-01-02`);
+    const again = await workspace.json(`${line} --replace --from 2026-01-02 --to 2026-01-02`);
     expect(again.days).toMatchObject([{ day: "2026-01-02", rows: 1, state: "written" }]);
   });
 
@@ -193,20 +195,20 @@ describe("INF-48 gateway logs", () => {
   });
 
   test("export refuses to guess the format and the folder", async () => {
-    expect(await bench.run("gateway logs export --out logs")).toMatchObject({ exitCode: 2 });
-    expect(await bench.run("gateway logs export --out logs --jsonl --parquet")).toMatchObject({
+    expect(await workspace.run("gateway logs export --out logs")).toMatchObject({ exitCode: 2 });
+    expect(await workspace.run("gateway logs export --out logs --jsonl --parquet")).toMatchObject({
       exitCode: 2,
     });
-    const missing = await bench.run("gateway logs export --jsonl --out missing");
+    const missing = await workspace.run("gateway logs export --jsonl --out missing");
     expect(missing.stderr).toContain("missing");
     expect(missing.exitCode).not.toBe(0);
   });
 });
 
 test("INF-56 gateway usage of a period without requests is empty", async () => {
-  const { stdout, stderr, exitCode } = await bench.run("gateway usage --by model");
+  const { stdout, stderr, exitCode } = await workspace.run("gateway usage --by model");
   expect([stdout, stderr, exitCode]).toEqual(["", "no usage in this period\n", 0]);
-  expect(await bench.json("gateway usage --by day --from 2026-01-01")).toMatchObject({
+  expect(await workspace.json("gateway usage --by day --from 2026-01-01")).toMatchObject({
     from: "2026-01-01",
     to: "2026-01-03",
     group_by: "day",

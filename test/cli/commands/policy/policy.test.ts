@@ -29,12 +29,12 @@ const BAD =
   "revision: any\nallowed_harnesses: [codex, vim]\nrequird: true\nharnesses:\n  codex:\n    mcp: [{name: a}]\n";
 
 test("policy", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const steps: Step[] = [];
   const say = async (...lines: string[]) => {
-    for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+    for (const line of lines) steps.push({ line, ...(await workspace.run(line)) });
   };
-  const write = (name: string, text: string) => writeFileSync(join(bench.folder, name), text);
+  const write = (name: string, text: string) => writeFileSync(join(workspace.folder, name), text);
   write("policy.yaml", POLICY);
   write("bad.yaml", BAD);
   write("section.yaml", `server: {}\ngovernance:\n  revision: any\n  allowed_harnesses: [codex]\n`);
@@ -43,8 +43,8 @@ test("policy", async () => {
     "revision: any\nharnesses: {codex: {mcp: [{name: a, command: a, env: {K: os.environ/K}}]}}\n",
   );
   await say("policy show", "policy history");
-  await beginPolicyOn(bench);
-  bench.clock.advance(HOUR_MS);
+  await beginPolicyOn(workspace);
+  workspace.clock.advance(HOUR_MS);
   await say("policy show", "policy show --json", "policy diff", "policy history");
   await say(
     "policy check policy.yaml",
@@ -85,7 +85,7 @@ test("policy", async () => {
     harnesses: [{ name: "codex", version: "0.145.0" }],
     error: "no space left",
   };
-  await reportOn(bench, [{ instance_id: "i-1", ...members }]);
+  await reportOn(workspace, [{ instance_id: "i-1", ...members }]);
   await say("policy rollout", "policy rollout --json", "policy rollout 1", "policy rollout 9");
   write(
     "keyed.yaml",
@@ -98,33 +98,33 @@ test("policy", async () => {
     "policy export --config quartermaster.yaml --json",
     "policy export",
   );
-  expectGolden("policy", steps, new Map([[bench.folder, "<folder>"]]));
+  expectGolden("policy", steps, new Map([[workspace.folder, "<folder>"]]));
 });
 
 test("policy draft", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const steps: Step[] = [];
   const say = async (...lines: string[]) => {
-    for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+    for (const line of lines) steps.push({ line, ...(await workspace.run(line)) });
   };
   await say(
     "policy draft list",
     "policy draft show root@example.org",
     "policy draft show nobody@example.org",
   );
-  await beginPolicyOn(bench);
-  await draftOn(bench, BAD);
+  await beginPolicyOn(workspace);
+  await draftOn(workspace, BAD);
   await say("policy draft list", "policy draft list --json", "policy draft show root@example.org");
   await say(
     "policy draft publish root@example.org --yes",
     "policy draft export root@example.org",
     "policy impact --draft root@example.org",
   );
-  await reportOn(bench, [
+  await reportOn(workspace, [
     { instance_id: "i-1", hostname: "lab-1", harnesses: [{ name: "codex", version: "0.145.0" }] },
   ]);
   await draftOn(
-    bench,
+    workspace,
     "revision: any\nallowed_harnesses: [codex]\nharnesses: {codex: {version_requirement: '>=0.146.0'}}\n",
   );
   const reading = ["show root@example.org", "show root@example.org --json", "export root@example.org"];
@@ -141,40 +141,40 @@ test("policy draft", async () => {
   );
   await say(...[...reading, ...changing].map((verb) => `policy draft ${verb}`));
   for (const more of ["--json", ""]) {
-    await draftOn(bench, "revision: any\nallowed_harnesses: [kimi]\n");
+    await draftOn(workspace, "revision: any\nallowed_harnesses: [kimi]\n");
     const comment = "--comment 'fewer'".replaceAll("'", "");
     if (more === "--json") await say(`policy draft publish root@example.org --yes ${comment} ${more}`);
-    await draftOn(bench, "revision: any\nallowed_harnesses: [claude]\n");
+    await draftOn(workspace, "revision: any\nallowed_harnesses: [claude]\n");
     await say(`policy draft discard root@example.org --yes ${more}`.trim());
   }
-  await draftOn(bench, "# ours\nrevision: any\nallowed_harnesses: [claude]\n");
-  writeFileSync(join(bench.folder, "policy.yaml"), POLICY);
+  await draftOn(workspace, "# ours\nrevision: any\nallowed_harnesses: [claude]\n");
+  writeFileSync(join(workspace.folder, "policy.yaml"), POLICY);
   await say("policy apply policy.yaml --yes --comment models", "policy draft show root@example.org");
-  expectGolden("policy-drafts", steps, new Map([[bench.folder, "<folder>"]]));
+  expectGolden("policy-drafts", steps, new Map([[workspace.folder, "<folder>"]]));
 });
 
 test("policy conflicts", async () => {
-  using bench = await createInstallation();
+  using workspace = await createInstallation();
   const steps: Step[] = [];
   const say = async (...lines: string[]) => {
-    for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+    for (const line of lines) steps.push({ line, ...(await workspace.run(line)) });
   };
   const verbs = ["keep /ttl_seconds --dry-run", "keep /required --yes", "take /ttl_seconds --dry-run"];
   await say("policy conflicts list");
-  await conflictOn(bench);
+  await conflictOn(workspace);
   await say("policy conflicts list", "policy conflicts list --json");
   await say(...verbs.map((verb) => `policy conflicts ${verb}`));
   await say(
     "policy conflicts take /ttl_seconds --yes --comment settled",
     "policy conflicts take /ttl_seconds",
   );
-  await conflictOn(bench);
+  await conflictOn(workspace);
   await say("policy conflicts keep /ttl_seconds --yes --json", "policy conflicts list");
-  await conflictOn(bench);
+  await conflictOn(workspace);
   await say("policy conflicts keep /ttl_seconds --yes");
-  await conflictOn(bench);
+  await conflictOn(workspace);
   await say("policy conflicts take /ttl_seconds --yes --json");
-  expectGolden("policy-conflicts", steps, new Map([[bench.folder, "<folder>"]]));
+  expectGolden("policy-conflicts", steps, new Map([[workspace.folder, "<folder>"]]));
 });
 
 describe("a running service", () => {

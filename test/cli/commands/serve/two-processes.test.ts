@@ -280,21 +280,21 @@ describe("INF-62 a process that only forwards does not start", () => {
     expect(await fail(join(directory, "none"), GATEWAY)).toEqual(refusal(3, "no Quartermaster data in"));
     const { stdout: unit } = await runHere(["unit", "--only", "proxy"], { cwd: directory });
     expect(unit).toContain("\nRestartPreventExitStatus=2 4 5 7\n"); // it tries again after 3 and 6
-    using bench = await createInstallation();
+    using workspace = await createInstallation();
     const change = (sql: string) => {
-      using database = new Database(join(bench.data, "quartermaster.db"));
+      using database = new Database(join(workspace.data, "quartermaster.db"));
       database.run(sql);
     };
     change("DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations)");
-    expect(await fail(bench.data, GATEWAY)).toEqual(refusal(6, "the schema of the database is older"));
+    expect(await fail(workspace.data, GATEWAY)).toEqual(refusal(6, "the schema of the database is older"));
     change("INSERT INTO schema_migrations VALUES (9999, 'later', '', 0, '9.0.0')");
-    expect(await fail(bench.data, GATEWAY)).toEqual(refusal(4, "newer"));
+    expect(await fail(workspace.data, GATEWAY)).toEqual(refusal(4, "newer"));
   });
 
   test("refuses to start while the database is missing, with an exit code after which its unit tries again", async () => {
-    using bench = await createInstallation();
-    const database = join(bench.data, "quartermaster.db");
+    using workspace = await createInstallation();
+    const database = join(workspace.data, "quartermaster.db");
     renameSync(database, `${database}.moved`);
-    expect(await fail(bench.data, GATEWAY)).toEqual(refusal(6, "is missing or empty"));
+    expect(await fail(workspace.data, GATEWAY)).toEqual(refusal(6, "is missing or empty"));
   });
 });

@@ -64,19 +64,19 @@ describe("the record of an untrusted proxy", () => {
   const nobody = trustedPeerCheck([]);
 
   test("is reported for UNTRUSTED_PROXY_REPORTED_MS after it was last seen", async () => {
-    await using face = await createTestServer();
-    const { untrustedProxies } = face.domain;
+    await using server = await createTestServer();
+    const { untrustedProxies } = server.domain;
     await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });
     await untrustedProxies.note({ peer: "10.0.0.2", header: "forwarded" });
-    face.world.clock.advance(UNTRUSTED_PROXY_REPORTED_MS - 1);
+    server.world.clock.advance(UNTRUSTED_PROXY_REPORTED_MS - 1);
     expect(untrustedProxies.find(nobody)?.peer).toBe("10.0.0.2");
-    face.world.clock.advance(1);
+    server.world.clock.advance(1);
     expect(untrustedProxies.find(nobody)).toBeUndefined();
   });
 
   test("is not reported if the settings trust the peer, and a service with such settings deletes it", async () => {
-    await using face = await createTestServer();
-    const { untrustedProxies } = face.domain;
+    await using server = await createTestServer();
+    const { untrustedProxies } = server.domain;
     await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });
     const trusted = trustedPeerCheck([{ address: "10.0.0.0", prefix: 8, family: "ipv4" }]);
     expect(untrustedProxies.find(trusted)).toBeUndefined();

@@ -4,12 +4,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tracesOf } from "../../../support/audit-watch.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 
 const ISSUER = "https://id.example.org";
 const ANA = "ana@example.org";
 
-function configure({ folder }: Bench, name: string, rules: string): void {
+function configure({ folder }: Workspace, name: string, rules: string): void {
   const provider = `issuer: "${ISSUER}", client_id: quartermaster, client_secret_file: client-secret`;
   const text = `server: {public_url: "https://qm.example.org"}\nidentity:\n  oidc: {${provider}${rules}}\n`;
   writeFileSync(join(folder, `${name}.yaml`), text);
@@ -17,25 +17,25 @@ function configure({ folder }: Bench, name: string, rules: string): void {
 }
 
 async function createSite() {
-  const bench = await createInstallation();
-  configure(bench, "invited", "");
+  const workspace = await createInstallation();
+  configure(workspace, "invited", "");
   configure(
-    bench,
+    workspace,
     "jit",
     ', provisioning: jit, allowed_domains: [example.org], allowed_groups: [staff], required_claims: {tid: "1"}, group_role_mappings: {ops: admin}',
   );
-  await bench.json(`users create ${ANA} --role member`);
-  return bench;
+  await workspace.json(`users create ${ANA} --role member`);
+  return workspace;
 }
 
-const told = (bench: Bench, claims: object, config = "invited") =>
-  bench
+const told = (workspace: Workspace, claims: object, config = "invited") =>
+  workspace
     .run(`sso verify --claims - --config ${config}.yaml --json`, { stdin: JSON.stringify(claims) })
     .then(({ stdout }) => JSON.parse(stdout));
 
 test("SSO-33 claims show who would sign in as which user and why, without contacting the provider", async () => {
-  using bench = await createSite();
-  const write = (name: string, text: string) => writeFileSync(join(bench.folder, name), text);
+  using workspace = await createSite();
+  const write = (name: string, text: string) => writeFileSync(join(workspace.folder, name), text);
   const person = { sub: "00u1a2b3", email: ANA, email_verified: true };
   write("ana.json", JSON.stringify(person));
   write(
@@ -59,15 +59,16 @@ test("SSO-33 claims show who would sign in as which user and why, without contac
     "sso verify --claims nothing.json --config invited.yaml",
     "sso verify --claims ana.json",
   ])
-    steps.push({ line, ...(await bench.run(line)) });
-  expectGolden("sso-claims", steps, new Map([[bench.folder, "<folder>"]]));
+    steps.push({ line, ...(await workspace.run(line)) });
+  expectGolden("sso-claims", steps, new Map([[workspace.folder, "<folder>"]]));
 });
 
 test("SSO-33 claims that a token cannot have are warned of", async () => {
-  using bench = await createSite();
-  configure(bench, "aged", ", max_age_seconds: 300");
+  using workspace = await createSite();
+  configure(workspace, "aged", ", max_age_seconds: 300");
   const warned = async (claims: object) =>
-    (await bench.run("sso verify --claims - --config aged.yaml", { stdin: JSON.stringify(claims) })).stderr;
+    (await workspace.run("sso verify --claims - --config aged.yaml", { stdin: JSON.stringify(claims) }))
+      .stderr;
   const person = { sub: "s", email: ANA, email_verified: true, auth_time: 1 };
   expect(await warned(person)).toBe("");
   const azp = "quartermaster";
@@ -80,14 +81,14 @@ test("SSO-33 claims that a token cannot have are warned of", async () => {
 });
 
 test("SSO-33 trying claims changes and counts nothing, also if they cannot be accepted", async () => {
-  using bench = await createSite();
-  const traces = await tracesOf(join(bench.data, "quartermaster.db"), {}, async () => {
-    expect(await told(bench, { sub: "s", email: ANA, email_verified: true })).toMatchObject({
+  using workspace = await createSite();
+  const traces = await tracesOf(join(workspace.data, "quartermaster.db"), {}, async () => {
+    expect(await told(workspace, { sub: "s", email: ANA, email_verified: true })).toMatchObject({
       decision: "prove_password",
       email: ANA,
       linked_by: "password",
     });
-    expect(await told(bench, { sub: "s\u0001" })).toMatchObject({ reason: "sso.claims_invalid" });
+    expect(await told(workspace, { sub: "s\u0001" })).toMatchObject({ reason: "sso.claims_invalid" });
   });
   expect(traces).toMatchObject({ actions: [], tables: [] });
 });
@@ -113,8 +114,8 @@ test.each<[string, object, string, string]>([
   ["too many groups", { ...STAFF, hasgroups: true }, "sso.groups_overage", "overage"],
   ["no subject", { ...STAFF, sub: undefined }, "sso.claims_invalid", "sub or iss is missing"],
 ])("SSO-33 a person with %s is refused, and the rule is named", async (_, claims, reason, why) => {
-  using bench = await createSite();
-  expect(await told(bench, claims, "jit")).toMatchObject({
+  using workspace = await createSite();
+  expect(await told(workspace, claims, "jit")).toMatchObject({
     decision: "refuse",
     reason,
     why: expect.stringContaining(why),
@@ -138,25 +139,25 @@ test.each<[string, object, string, string]>([
     "identities create",
   ],
 ])("SSO-33 %s is refused while people are invited", async (_, claims, reason, why) => {
-  using bench = await createSite();
-  expect(await told(bench, claims)).toMatchObject({ reason, why: expect.stringContaining(why) });
+  using workspace = await createSite();
+  expect(await told(workspace, claims)).toMatchObject({ reason, why: expect.stringContaining(why) });
 });
 
 test("SSO-33 the role is that of the groups, except for the protected administrator and a suspended user", async () => {
-  using bench = await createSite();
+  using workspace = await createSite();
   for (const [email, subject] of [
     ["root@example.org", "root"],
     [ANA, "ana"],
   ])
-    await bench.json(`identities create ${email} --subject ${subject} --issuer ${ISSUER} --yes`);
-  const told2 = (sub: string, groups: string[]) => told(bench, { ...STAFF, sub, groups }, "jit");
+    await workspace.json(`identities create ${email} --subject ${subject} --issuer ${ISSUER} --yes`);
+  const told2 = (sub: string, groups: string[]) => told(workspace, { ...STAFF, sub, groups }, "jit");
   expect(await told2("root", ["staff"])).toMatchObject({
     decision: "sign_in",
     role: "admin",
     keeps_role: true,
   });
   expect(await told2("ana", ["staff", "ops"])).toMatchObject({ role: "admin", keeps_role: false });
-  await bench.json(`users suspend ${ANA} --yes`);
+  await workspace.json(`users suspend ${ANA} --yes`);
   expect(await told2("ana", ["staff"])).toMatchObject({
     reason: "sso.user_inactive",
     why: `the user ${ANA} is suspended`,

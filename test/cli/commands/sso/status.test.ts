@@ -4,19 +4,19 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HOUR_MS } from "../../../../src/platform/clock.ts";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, type Workspace } from "../../../support/in-process.ts";
 
 const ISSUER = "https://id.example.org";
 
-function configure({ folder }: Bench, mode: string): void {
+function configure({ folder }: Workspace, mode: string): void {
   const oidc = `issuer: "${ISSUER}", client_id: quartermaster, client_secret_file: client-secret, provisioning: invited`;
   const text = `server: {public_url: "https://qm.example.org"}\nidentity:\n  mode: ${mode}\n  oidc: {${oidc}, provider_name: Example}\n`;
   writeFileSync(join(folder, `${mode}.yaml`), text);
   writeFileSync(join(folder, "client-secret"), "client-secret", { mode: 0o600 });
 }
 
-async function signInLines(bench: Bench, options = ""): Promise<string[]> {
-  const { stdout } = await bench.run(`status --offline-ok${options}`);
+async function signInLines(workspace: Workspace, options = ""): Promise<string[]> {
+  const { stdout } = await workspace.run(`status --offline-ok${options}`);
   const lines = stdout.split("\n");
   const from = lines.findIndex((line) => line.startsWith("sign-in"));
   const length = lines.slice(from + 1).findIndex((line) => !line.startsWith(" "));
@@ -24,16 +24,16 @@ async function signInLines(bench: Bench, options = ""): Promise<string[]> {
 }
 
 test("SSO-29 status counts users who must sign in again, and shows the result of the last sign-in", async () => {
-  using bench = await createInstallation();
-  configure(bench, "oidc");
-  configure(bench, "password");
-  expect(await signInLines(bench)).toEqual(["passwords"]);
-  expect(await signInLines(bench, " --config password.yaml")).toEqual([
+  using workspace = await createInstallation();
+  configure(workspace, "oidc");
+  configure(workspace, "password");
+  expect(await signInLines(workspace)).toEqual(["passwords"]);
+  expect(await signInLines(workspace, " --config password.yaml")).toEqual([
     `Example (${ISSUER}), or passwords; who may: invited`,
     "no sign-in succeeded yet",
   ]);
-  using database = new Database(join(bench.data, "quartermaster.db"));
-  const nowMs = bench.clock.nowMs();
+  using database = new Database(join(workspace.data, "quartermaster.db"));
+  const nowMs = workspace.clock.nowMs();
   const add = database.query(
     "INSERT INTO user_identities (user_id, issuer, subject, linked_by, linked_at_ms, last_sign_in_at_ms) VALUES (?1, ?2, ?1, 'email', 0, ?3)",
   );
@@ -44,7 +44,7 @@ test("SSO-29 status counts users who must sign in again, and shows the result of
     ["fresh", 144],
   ] as const)
     add.run(user, ISSUER, nowMs - hours * HOUR_MS + 1);
-  expect((await signInLines(bench, " --config oidc.yaml"))[2]).toBe(
+  expect((await signInLines(workspace, " --config oidc.yaml"))[2]).toBe(
     "2 users must sign in at the provider again within 24 hours",
   );
   database.run("DELETE FROM user_identities WHERE user_id = 'due'");
@@ -52,12 +52,12 @@ test("SSO-29 status counts users who must sign in again, and shows the result of
     "INSERT INTO identity_providers (issuer, last_success_at_ms, last_error_reason, last_error_at_ms) VALUES (?, ?, 'sso.clock', ?)",
     [ISSUER, nowMs, nowMs],
   );
-  expect(await signInLines(bench, " --config oidc.yaml")).toEqual([
+  expect(await signInLines(workspace, " --config oidc.yaml")).toEqual([
     `Example (${ISSUER}); who may: invited`,
     "failing: sso.clock (last success 2026-01-01T00:00:00.000Z); see sso verify",
     "1 user must sign in at the provider again within 24 hours",
   ]);
-  expect(await bench.json("status --offline-ok --config oidc.yaml")).toMatchObject({
+  expect(await workspace.json("status --offline-ok --config oidc.yaml")).toMatchObject({
     sign_in: {
       mode: "oidc",
       issuer: ISSUER,
@@ -68,7 +68,7 @@ test("SSO-29 status counts users who must sign in again, and shows the result of
     },
   });
   database.run("UPDATE identity_providers SET last_error_reason = 'sso.callback_error'");
-  expect((await signInLines(bench, " --config oidc.yaml"))[1]).toBe(
+  expect((await signInLines(workspace, " --config oidc.yaml"))[1]).toBe(
     "last success 2026-01-01T00:00:00.000Z; a browser came back with sso.callback_error: see sso show",
   );
 });

@@ -11,19 +11,19 @@ import { placesIn } from "../../../../src/platform/data-directory/data-directory
 import { systemIds } from "../../../../src/platform/ids.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
-import { type Bench, copyOf, createBench, createInstallation } from "../../../support/in-process.ts";
+import { copyOf, createInstallation, createWorkspace, type Workspace } from "../../../support/in-process.ts";
 import { connect, FIRST } from "../../../support/installed/installed-replica.ts";
 import { createSystemctl } from "../../../support/installed/systemctl.ts";
 import { type SftpServer, startSftpServer } from "../../../support/network/sftp-server.ts";
 
 const SETTINGS = "--config standby.yaml";
 
-const recordIn = ({ folder }: Bench): Record<string, unknown> => {
+const recordIn = ({ folder }: Workspace): Record<string, unknown> => {
   const [name = ""] = readdirSync(join(folder, "replica")).filter((file) => file.startsWith("t00000002"));
   return JSON.parse(readFileSync(join(folder, "replica", name), "utf8"));
 };
 
-const replaced = ({ folder }: Bench) =>
+const replaced = ({ folder }: Workspace) =>
   new Map<string | RegExp, string>([
     [folder, "<folder>"],
     [/(t00000002)-[0-9a-f]{6}/g, "$1-<random>"],
@@ -32,7 +32,7 @@ const replaced = ({ folder }: Bench) =>
 
 test("STB-6 takeover", async () => {
   using active = await createInstallation();
-  using passive = createBench();
+  using passive = createWorkspace();
   connect(passive, active);
   mkdirSync(passive.data, { mode: 0o700 });
   const steps: Step[] = [];
@@ -71,11 +71,11 @@ test("STB-6 takeover on a machine with data keeps it aside, and --json has all o
 describe("STB-6 takeover by root on a machine with the units", () => {
   const UNITS = ["quartermaster", "quartermaster-litestream"];
   const LINE = `takeover ${SETTINGS} --old-machine-is-off --confirm data`;
-  const asRoot = (bench: Bench, systemd: { failure?: string } = {}) => ({
+  const asRoot = (workspace: Workspace, systemd: { failure?: string } = {}) => ({
     userId: 0,
-    env: { PATH: createSystemctl(bench.folder, { installed: UNITS, ...systemd }) },
+    env: { PATH: createSystemctl(workspace.folder, { installed: UNITS, ...systemd }) },
   });
-  const hasStarted = ({ folder }: Bench) => existsSync(join(folder, "started"));
+  const hasStarted = ({ folder }: Workspace) => existsSync(join(folder, "started"));
 
   test("starts them at the end, and the plan says so", async () => {
     using active = await createInstallation();
@@ -175,7 +175,7 @@ test("STB-6 takeover without a replica asks for that setting first", async () =>
 });
 
 describe("STB-7 a start", () => {
-  const claim = (bench: Bench) => {
+  const claim = (workspace: Workspace) => {
     const lines: string[] = [];
     const log = createLog({
       level: "info",
@@ -183,23 +183,23 @@ describe("STB-7 a start", () => {
       write: (line) => void lines.push(line),
       clock: systemClock,
     });
-    const config = loadConfig({ flags: { config: "standby.yaml" }, env: {}, cwd: bench.folder });
-    return claimTerm(placesIn(bench.data), { config, clock: systemClock, ids: systemIds, log });
+    const config = loadConfig({ flags: { config: "standby.yaml" }, env: {}, cwd: workspace.folder });
+    return claimTerm(placesIn(workspace.data), { config, clock: systemClock, ids: systemIds, log });
   };
 
   test("begins the first term in an empty place, and keeps it", async () => {
-    using bench = await createInstallation();
-    connect(bench, bench);
-    rmSync(join(bench.folder, "replica"), { recursive: true });
-    const own = await claim(bench);
+    using workspace = await createInstallation();
+    connect(workspace, workspace);
+    rmSync(join(workspace.folder, "replica"), { recursive: true });
+    const own = await claim(workspace);
     expect(own?.term).toMatch(/^t00000001-[0-9a-f]{6}$/);
-    expect(await claim(bench)).toEqual(own);
+    expect(await claim(workspace)).toEqual(own);
   });
 
   test("refuses to start a machine without a term where another one replicates", async () => {
-    using bench = await createInstallation();
-    connect(bench, bench);
-    expect(claim(bench)).rejects.toMatchObject({ kind: "conflict", reason: "standby.other_machine" });
+    using workspace = await createInstallation();
+    connect(workspace, workspace);
+    expect(claim(workspace)).rejects.toMatchObject({ kind: "conflict", reason: "standby.other_machine" });
   });
 
   test("refuses to start the former machine and reports what it has that the other one lacks", async () => {
@@ -223,15 +223,15 @@ describe("STB-7 a start", () => {
 });
 
 /** Replaces the folder of `connect` by a file server that has the same files. */
-async function connectOverSftp(bench: Bench): Promise<SftpServer> {
-  const server = await startSftpServer(bench.folder);
-  writeFileSync(join(bench.folder, "sftp-key"), server.privateKey, { mode: 0o600 });
-  const text = readFileSync(join(bench.folder, "standby.yaml"), "utf8");
+async function connectOverSftp(workspace: Workspace): Promise<SftpServer> {
+  const server = await startSftpServer(workspace.folder);
+  writeFileSync(join(workspace.folder, "sftp-key"), server.privateKey, { mode: 0o600 });
+  const text = readFileSync(join(workspace.folder, "standby.yaml"), "utf8");
   const sftp = `sftp_key_file: sftp-key, sftp_host_key: "${server.hostKey}"}`;
   const settings = text
     .replace(/"file:.*?"/, `"sftp://qm@127.0.0.1:${server.port}/replica"`)
     .replace(/\}\n$/, `, ${sftp}\n`);
-  writeFileSync(join(bench.folder, "standby.yaml"), settings);
+  writeFileSync(join(workspace.folder, "standby.yaml"), settings);
   return server;
 }
 
@@ -246,27 +246,30 @@ test("STB-9 takeover restores a replica on a file server, and records its term t
 });
 
 test("STB-9 doctor and config check read the position of a replica on a file server, and it is listed as a destination", async () => {
-  using bench = await createInstallation();
-  connect(bench, bench);
-  writeFileSync(join(bench.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "x" }));
-  await using server = await connectOverSftp(bench);
-  const doctor = await bench.run(`doctor --offline-ok ${SETTINGS}`);
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  writeFileSync(join(workspace.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "x" }));
+  await using server = await connectOverSftp(workspace);
+  const doctor = await workspace.run(`doctor --offline-ok ${SETTINGS}`);
   expect(doctor.stdout).toContain("the replica is complete up to 2026-01-01T00:00:00.000Z");
-  rmSync(join(bench.folder, "replica"), { recursive: true });
-  const { stderr } = await bench.run(`config check ${SETTINGS}`);
+  rmSync(join(workspace.folder, "replica"), { recursive: true });
+  const { stderr } = await workspace.run(`config check ${SETTINGS}`);
   expect(stderr).toContain("warning: the store has no files of this database");
-  const { stdout } = await bench.run(`config show --outgoing ${SETTINGS}`);
+  const { stdout } = await workspace.run(`config show --outgoing ${SETTINGS}`);
   expect(stdout).toContain(`sftp://127.0.0.1:${server.port}`);
 });
 
 test("STB-2 config check and doctor report a replica that does not move", async () => {
-  using bench = await createInstallation();
-  connect(bench, bench);
-  writeFileSync(join(bench.data, "standby.json"), JSON.stringify({ term: "t00000001-bbbbbb", holder: "x" }));
-  rmSync(join(bench.folder, "replica"), { recursive: true });
-  const { stderr } = await bench.run(`config check ${SETTINGS}`);
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  writeFileSync(
+    join(workspace.data, "standby.json"),
+    JSON.stringify({ term: "t00000001-bbbbbb", holder: "x" }),
+  );
+  rmSync(join(workspace.folder, "replica"), { recursive: true });
+  const { stderr } = await workspace.run(`config check ${SETTINGS}`);
   expect(stderr).toContain("warning: the store has no files of this database; check that Litestream runs");
-  const doctor = await bench.run(`doctor --offline-ok ${SETTINGS}`);
+  const doctor = await workspace.run(`doctor --offline-ok ${SETTINGS}`);
   expect(doctor.stdout).toContain("the store has no files of this database");
   expect(doctor.stdout).toContain("the replica has not been restored for a test yet");
 });

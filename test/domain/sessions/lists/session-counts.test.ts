@@ -30,32 +30,32 @@ const counted = ({ world }: TestServer) =>
     .sort();
 
 test("SES-62 kept numbers of sessions follow completions, shares, expiry, removal and erasure", async () => {
-  await using face = await createSessionServer();
+  await using server = await createSessionServer();
   const [ada, ben, eve] = [
-    await face.signedIn("member"),
-    await face.signedIn("member"),
-    await face.signedIn("member"),
+    await server.signedIn("member"),
+    await server.signedIn("member"),
+    await server.signedIn("member"),
   ];
   const credential = { token: ada.accessToken };
   const old = () =>
-    face.world.db.read
+    server.world.db.read
       .all<{ versions: number }>(
         sql`SELECT old_versions AS versions FROM captured_sessions ORDER BY created_at_ms, id`,
       )
       .map(({ versions }) => versions);
   const same = (rows: number) => {
     expect(old()).toEqual(
-      face.world.db.read
+      server.world.db.read
         .all<{ versions: number }>(sql`SELECT count(a.id) AS versions FROM captured_sessions s
           LEFT JOIN session_artifacts a ON a.session_id = s.id AND a.status = 'superseded'
           GROUP BY s.id ORDER BY s.created_at_ms, s.id`)
         .map(({ versions }) => versions),
     );
-    expect(kept(face)).toEqual(counted(face));
-    expect(kept(face)).toHaveLength(rows);
+    expect(kept(server)).toEqual(counted(server));
+    expect(kept(server)).toHaveLength(rows);
   };
-  const first = await capture(face, credential, "one", { session_id: "one" });
-  const second = await capture(face, credential, "two", {
+  const first = await capture(server, credential, "one", { session_id: "one" });
+  const second = await capture(server, credential, "two", {
     session_id: "two",
     harness: "kimi",
     compatibility_profile: "legacy",
@@ -66,35 +66,35 @@ test("SES-62 kept numbers of sessions follow completions, shares, expiry, remova
   const share = async (mode: string, ids: string[]) => {
     const body = { mode, user_ids: ids };
     const path = `/session-uploads/${first.sessionId}/sharing`;
-    expect((await face.request("PUT", path, { ...credential, body })).status).toBe(200);
+    expect((await server.request("PUT", path, { ...credential, body })).status).toBe(200);
   };
   await share("selected", [ben.user.id, eve.user.id]);
   same(6);
   await share("selected", [ben.user.id]);
   same(5);
-  await face.world.db.write((tx) => {
+  await server.world.db.write((tx) => {
     tx.update(capturedSessions)
-      .set({ updatedAtMs: face.world.clock.nowMs() - DAY_MS })
+      .set({ updatedAtMs: server.world.clock.nowMs() - DAY_MS })
       .run();
   });
   same(5);
-  await capture(face, credential, "one again", { session_id: "one" });
+  await capture(server, credential, "one again", { session_id: "one" });
   same(5);
   expect(old().sort()).toEqual([0, 1]);
   await share("workspace", []);
   same(4);
   await share("selected", [ben.user.id, eve.user.id]);
-  await face.domain.erasure.erase(
-    face.world.system,
-    face.domain.erasure.find(face.world.system, eve.user.id),
+  await server.domain.erasure.erase(
+    server.world.system,
+    server.domain.erasure.find(server.world.system, eve.user.id),
   );
   same(5);
-  await face.world.db.write((tx) => {
+  await server.world.db.write((tx) => {
     tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).where(eq(sessionArtifacts.id, second.uploadId)).run();
   });
-  await face.domain.sessions.retention.run(face.world.system, new AbortController().signal);
+  await server.domain.sessions.retention.run(server.world.system, new AbortController().signal);
   same(3);
-  await face.request("DELETE", `/session-uploads/${first.sessionId}`, credential);
+  await server.request("DELETE", `/session-uploads/${first.sessionId}`, credential);
   same(0);
 });
 
@@ -112,15 +112,15 @@ test("SES-62 a page begins in the day that has its first session", async () => {
 });
 
 test("SES-62 pages over several days hold every session once, in both orders", async () => {
-  await using face = await createSessionServer();
-  const ada = await face.signedIn("member");
+  await using server = await createSessionServer();
+  const ada = await server.signedIn("member");
   const credential = { token: ada.accessToken };
   const ids: string[] = [];
   for (const name of ["a", "b", "c", "d", "e"])
-    ids.unshift((await capture(face, credential, name, { session_id: name })).sessionId);
-  const midnight = Math.floor(face.world.clock.nowMs() / DAY_MS) * DAY_MS;
+    ids.unshift((await capture(server, credential, name, { session_id: name })).sessionId);
+  const midnight = Math.floor(server.world.clock.nowMs() / DAY_MS) * DAY_MS;
   const times = [midnight, midnight - 1, midnight - DAY_MS, midnight - DAY_MS - 1, midnight - DAY_MS - 2];
-  await face.world.db.write((tx) => {
+  await server.world.db.write((tx) => {
     for (const [at, id] of ids.entries())
       tx.update(capturedSessions)
         .set({ updatedAtMs: times[at] ?? 0 })
@@ -131,7 +131,7 @@ test("SES-62 pages over several days hold every session once, in both orders", a
     const found: string[] = [];
     for (let page = 1; page <= 6; page++) {
       const path = `/session-uploads?page=${page}&per_page=1&sort=${sort}`;
-      const { items, total } = await (await face.request("GET", path, credential)).json();
+      const { items, total } = await (await server.request("GET", path, credential)).json();
       expect(total).toBe(5);
       found.push(...items.map(({ id }: { id: string }) => id));
     }

@@ -17,32 +17,32 @@ const never = new AbortController().signal;
 const add = ({ domain }: TestServer) => domain.sessions.searchIndex.add(never);
 
 async function site() {
-  const face = await createSessionServer();
+  const server = await createSessionServer();
   const [ada, ben, admin] = [
-    await face.signedIn("member"),
-    await face.signedIn("member"),
-    await face.signedIn("admin"),
+    await server.signedIn("member"),
+    await server.signedIn("member"),
+    await server.signedIn("admin"),
   ];
   const find = async (q: string, { accessToken: token } = admin, more = "") => {
     const path = `/session-uploads?q=${encodeURIComponent(q)}${more}`;
-    const { items, total } = await (await face.request("GET", path, { token })).json();
+    const { items, total } = await (await server.request("GET", path, { token })).json();
     expect(items).toHaveLength(total ?? items.length);
     return items.map((item: { native_session_id: string }) => item.native_session_id);
   };
   const captured = (name: string, title: string) =>
-    capture(face, { token: ada.accessToken }, `${name} ${title}`, { session_id: name, title });
+    capture(server, { token: ada.accessToken }, `${name} ${title}`, { session_id: name, title });
   const holds = (text: string) =>
-    face.world.db.read
+    server.world.db.read
       .all<{ block: Uint8Array }>(sql`SELECT block FROM session_search_data`)
       .some(({ block }) => Buffer.from(block).includes(text));
-  return { face, ada, ben, admin, find, captured, holds };
+  return { server, ada, ben, admin, find, captured, holds };
 }
 
 const ODD = ['say "hello" AND NOT this', "日本語のログ", "50%_*^-'\\ ( colon: )", "line\tbreak é 🦊🦊🦊"];
 
 test("SES-22 SES-62 a search finds literal text in any case, whether it is indexed or not", async () => {
-  const { face, find, captured } = await site();
-  await using _ = face;
+  const { server, find, captured } = await site();
+  await using _ = server;
   for (const [at, title] of ODD.entries()) await captured(`s${at}`, title);
   const check = async () => {
     for (const [at, title] of ODD.entries()) {
@@ -61,8 +61,8 @@ test("SES-22 SES-62 a search finds literal text in any case, whether it is index
     expect(await find("hello this")).toEqual([]);
   };
   await check();
-  expect(await add(face)).toBe(ODD.length);
-  expect(await add(face)).toBe(0);
+  expect(await add(server)).toBe(ODD.length);
+  expect(await add(server)).toBe(0);
   await check();
   await captured("later", "hello later");
   expect(await find("hello")).toEqual(["later", "s0"]);
@@ -70,14 +70,14 @@ test("SES-22 SES-62 a search finds literal text in any case, whether it is index
 });
 
 test("SES-22 SES-51 an indexed search has the sessions that the caller sees, in each mode", async () => {
-  const { face, ada, ben, find, captured } = await site();
-  await using _ = face;
+  const { server, ada, ben, find, captured } = await site();
+  await using _ = server;
   const shared = await captured("shared", "a lighthouse");
   const named = await captured("named", "the lighthouse");
   await captured("hidden", "lighthouse");
-  await add(face);
+  await add(server);
   const share = (id: string, body: object) =>
-    face.request("PUT", `/session-uploads/${id}/sharing`, { token: ada.accessToken, body });
+    server.request("PUT", `/session-uploads/${id}/sharing`, { token: ada.accessToken, body });
   await share(shared.sessionId, { mode: "workspace" });
   await share(named.sessionId, { mode: "selected", user_ids: [ben.user.id] });
   expect(await find("lighthouse", ada)).toHaveLength(3);
@@ -89,24 +89,24 @@ test("SES-22 SES-51 an indexed search has the sessions that the caller sees, in 
 });
 
 test("SES-22 SES-62 two characters of an indexed text are found, also at its end", async () => {
-  const { face, ada, find, captured } = await site();
-  await using _ = face;
+  const { server, ada, find, captured } = await site();
+  await using _ = server;
   await captured("one", 'a "quoted" word 🦊z');
   await captured("two", "another word");
-  await add(face);
+  await add(server);
   const found = ['"Q', "🦊z", "z\u{1}", "ww", "wo", "te", "z"].map((q) => find(q, ada));
   expect(await Promise.all(found)).toEqual([["one"], ["one"], [], [], ["two", "one"], ["one"], ["one"]]);
 });
 
 test("SES-22 an administrator's search for one character has exact totals and pages", async () => {
-  const { face, admin, find, captured } = await site();
-  await using _ = face;
+  const { server, admin, find, captured } = await site();
+  await using _ = server;
   for (const name of ["one", "two", "three"]) await captured(name, "");
   expect(await find("~")).toEqual([]);
   expect(await find("e")).toEqual(["three", "two", "one"]);
   const page = async (number: number) => {
     const path = `/session-uploads?q=e&per_page=2&page=${number}`;
-    const { items, total } = await (await face.request("GET", path, { token: admin.accessToken })).json();
+    const { items, total } = await (await server.request("GET", path, { token: admin.accessToken })).json();
     return [items.map((item: { native_session_id: string }) => item.native_session_id), total];
   };
   expect(await page(1)).toEqual([["three", "two"], 3]);
@@ -115,10 +115,10 @@ test("SES-22 an administrator's search for one character has exact totals and pa
 });
 
 test("SES-22 SES-51 a member's search for one character has exact totals, of few and of most sessions", async () => {
-  const { face, ada, ben, find, captured } = await site();
-  await using _ = face;
+  const { server, ada, ben, find, captured } = await site();
+  await using _ = server;
   const share = (id: string, body: object) =>
-    face.request("PUT", `/session-uploads/${id}/sharing`, { token: ada.accessToken, body });
+    server.request("PUT", `/session-uploads/${id}/sharing`, { token: ada.accessToken, body });
   const named = await captured("named", "");
   const shared = await captured("shared", "");
   const other = await captured("other", "");
@@ -126,7 +126,7 @@ test("SES-22 SES-51 a member's search for one character has exact totals, of few
   await share(named.sessionId, { mode: "selected", user_ids: [ben.user.id] });
   await share(shared.sessionId, { mode: "workspace" });
   await share(other.sessionId, { mode: "private" });
-  await capture(face, { token: ben.accessToken }, "own", { session_id: "bene", title: "" });
+  await capture(server, { token: ben.accessToken }, "own", { session_id: "bene", title: "" });
   const seen = ["bene", "shared", "named"];
   expect([await find("e", ben), (await find("e", ada)).length]).toEqual([seen, 3]);
   expect(await find("e", ben, "&sort=updated_asc")).toEqual(seen.toReversed());
@@ -135,8 +135,8 @@ test("SES-22 SES-51 a member's search for one character has exact totals, of few
 });
 
 test(`SES-62 two characters that begin more than ${PAIR_PARTS_MAX} entries are looked for in the texts`, async () => {
-  const { face, find, captured } = await site();
-  await using _ = face;
+  const { server, find, captured } = await site();
+  await using _ = server;
   const entries = (from: number, to: number) =>
     Array.from({ length: to - from }, (__, at) => `zq${String.fromCodePoint(0x4e00 + from + at)}`).join("");
   const names: string[] = [];
@@ -149,18 +149,18 @@ test(`SES-62 two characters that begin more than ${PAIR_PARTS_MAX} entries are l
     names.unshift(name);
     const changed = { searchText: entries(from, to), searchNumber: null };
     const isNamed = eq(capturedSessions.nativeSessionId, name);
-    await face.world.db.write((tx) => void tx.update(capturedSessions).set(changed).where(isNamed).run());
-    await add(face);
+    await server.world.db.write((tx) => void tx.update(capturedSessions).set(changed).where(isNamed).run());
+    await add(server);
     expect((await find("zq")).sort()).toEqual(names.toSorted());
   }
 });
 
 test("SES-62 a step of a member's search ends after that many sessions, whether they match or not", async () => {
-  const { face, ada, captured } = await site();
-  await using _ = face;
+  const { server, ada, captured } = await site();
+  await using _ = server;
   const { sessionId: older } = await captured("one", "alpha");
   await captured("two", "beta");
-  const { organizationId, db } = face.world;
+  const { organizationId, db } = server.world;
   const filter = {
     q: "~",
     harness: undefined,
@@ -173,27 +173,27 @@ test("SES-62 a step of a member's search ends after that many sessions, whether 
 });
 
 test("SES-62 lists of unfinished and failed uploads have those uploads and not every session of their owner", async () => {
-  const { face, ada, admin, captured } = await site();
-  await using _ = face;
+  const { server, ada, admin, captured } = await site();
+  await using _ = server;
   await captured("done", "done");
-  await presign(face, { token: ada.accessToken }, announcementOf("pending", { session_id: "pending" }));
+  await presign(server, { token: ada.accessToken }, announcementOf("pending", { session_id: "pending" }));
   for (const { accessToken: token } of [ada, admin])
     for (const [status, total] of [
       ["pending", 1],
       ["failed", 0],
     ] as const) {
       const page = await (
-        await face.request("GET", `/session-uploads?page=1&status=${status}`, { token })
+        await server.request("GET", `/session-uploads?page=1&status=${status}`, { token })
       ).json();
       expect(page.total).toBe(total);
     }
 });
 
 test("SES-23 SES-62 more unfinished uploads than a step reads are each listed once, in order", async () => {
-  const { face, ada, ben, admin } = await site();
-  await using _ = face;
-  const { db } = face.world;
-  await presign(face, { token: ada.accessToken }, announcementOf("pending", { session_id: "pending" }));
+  const { server, ada, ben, admin } = await site();
+  await using _ = server;
+  const { db } = server.world;
+  await presign(server, { token: ada.accessToken }, announcementOf("pending", { session_id: "pending" }));
   const [session] = db.read.select().from(capturedSessions).all();
   const [artifact] = db.read.select().from(sessionArtifacts).all();
   if (!session || !artifact) throw new Error("one was announced");
@@ -215,7 +215,7 @@ test("SES-23 SES-62 more unfinished uploads than a step reads are each listed on
   });
   const pageOf = async (query: string, { accessToken: token } = admin) =>
     await (
-      await face.request("GET", `/session-uploads?status=pending&per_page=100&${query}`, { token })
+      await server.request("GET", `/session-uploads?status=pending&per_page=100&${query}`, { token })
     ).json();
   const seen: string[] = [];
   for (let page = 1; page <= Math.ceil(count / 100); page += 1) {
@@ -233,23 +233,23 @@ test("SES-23 SES-62 more unfinished uploads than a step reads are each listed on
 });
 
 test("SES-37 SES-62 a changed or removed text is not found, and nothing of it stays in the index", async () => {
-  const { face, find, captured, holds } = await site();
-  await using _ = face;
+  const { server, find, captured, holds } = await site();
+  await using _ = server;
   const first = await captured("first", "zebra");
   await captured("second", "quilt");
-  await add(face);
+  await add(server);
   expect([holds("zeb"), holds("qui")]).toEqual([true, true]);
   await captured("first", "other");
   expect([await find("zebra"), await find("other")]).toEqual([[], ["first"]]);
-  await add(face);
+  await add(server);
   expect([await find("zebra"), await find("other")]).toEqual([[], ["first"]]);
-  await face.world.db.write((tx) => void tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).run());
-  await face.domain.sessions.retention.run(face.world.system, never);
+  await server.world.db.write((tx) => void tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).run());
+  await server.domain.sessions.retention.run(server.world.system, never);
   expect(await find("other")).toEqual([]);
-  const row = face.world.db.read.select().from(capturedSessions).get();
-  const wanted = face.domain.erasure.find(face.world.system, row?.userId ?? "");
-  await face.domain.erasure.erase(face.world.system, wanted);
-  await face.domain.sessions.searchIndex.optimize(never);
+  const row = server.world.db.read.select().from(capturedSessions).get();
+  const wanted = server.domain.erasure.find(server.world.system, row?.userId ?? "");
+  await server.domain.erasure.erase(server.world.system, wanted);
+  await server.domain.sessions.searchIndex.optimize(never);
   expect([holds("zeb"), holds("qui"), holds("oth")]).toEqual([false, false, false]);
   expect(first.sessionId).not.toBe("");
 });
@@ -276,11 +276,11 @@ test(`SES-62 a text is looked up by at most ${SEARCH_PARTS_MAX} parts, from its 
 const ROWS_AT_ONCE = 200;
 
 test(`SES-62 more than ${SEARCH_CANDIDATES_MAX} sessions that may have the text are looked at in order`, async () => {
-  const { face, admin, captured } = await site();
-  await using _ = face;
+  const { server, admin, captured } = await site();
+  await using _ = server;
   await captured("first", "harbor");
   const copy = (from: number, to: number) =>
-    face.world.db.write((tx) => {
+    server.world.db.write((tx) => {
       const row = tx.select().from(capturedSessions).get();
       const artifact = tx.select().from(sessionArtifacts).get();
       if (!row || !artifact) throw new Error("one was captured");
@@ -299,12 +299,12 @@ test(`SES-62 more than ${SEARCH_CANDIDATES_MAX} sessions that may have the text 
     });
   const { accessToken: token } = admin;
   const total = async () =>
-    (await (await face.request("GET", "/session-uploads?q=harbor", { token })).json()).total;
+    (await (await server.request("GET", "/session-uploads?q=harbor", { token })).json()).total;
   await copy(1, SEARCH_CANDIDATES_MAX - 1);
   for (const sessions of [-1, 0, 1].map((more) => SEARCH_CANDIDATES_MAX + more)) {
     expect(await total()).toBe(sessions);
     await copy(sessions, sessions + 1);
   }
-  expect(await add(face)).toBe(SEARCH_CANDIDATES_MAX + 2);
+  expect(await add(server)).toBe(SEARCH_CANDIDATES_MAX + 2);
   expect(await total()).toBe(SEARCH_CANDIDATES_MAX + 2);
 }, 20_000);

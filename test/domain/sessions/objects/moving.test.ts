@@ -15,19 +15,19 @@ async function site() {
   const store = createS3Server({ nowMs: () => world.clock.nowMs() });
   const { clock } = world;
   const bucket = bucketAt(store.origin, { clock });
-  const face = await createSessionServer({
+  const server = await createSessionServer({
     world,
     s3Objects: createS3Objects({ bucket, clock, prefix: "" }),
   });
-  const ada = { token: (await face.signedIn("member")).accessToken };
-  const ben = { token: (await face.signedIn("member")).accessToken };
-  await capture(face, ada, "same");
-  await capture(face, ben, "same");
-  const { sessionId } = await capture(face, ada, "other", { session_id: "other" });
-  const { moving, stores } = face.domain.sessions;
+  const ada = { token: (await server.signedIn("member")).accessToken };
+  const ben = { token: (await server.signedIn("member")).accessToken };
+  await capture(server, ada, "same");
+  await capture(server, ben, "same");
+  const { sessionId } = await capture(server, ada, "other", { session_id: "other" });
+  const { moving, stores } = server.domain.sessions;
   const never = new AbortController().signal;
   return {
-    face,
+    server,
     ada,
     sessionId,
     store,
@@ -37,7 +37,7 @@ async function site() {
       (await Array.fromAsync(stores.of(kind).list())).map(({ place }) => place).sort(),
     rows: () => world.db.read.select().from(sessionArtifacts).all(),
     download: async () => {
-      const answer = await face.request("POST", `/session-uploads/${sessionId}/download`, ada);
+      const answer = await server.request("POST", `/session-uploads/${sessionId}/download`, ada);
       return (await answer.json()).download_url;
     },
     migrations: () =>
@@ -47,7 +47,7 @@ async function site() {
         .all()
         .filter(({ action }) => action === "captured_session.migrate").length,
     async [Symbol.asyncDispose]() {
-      await face[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },
   };
@@ -57,7 +57,7 @@ test("SES-38 every version moves to the bucket and back, and is downloaded from 
   await using own = await site();
   const former = await own.download();
   expect(await own.move("s3")).toEqual({ objects: 3, bytes: 13, unmoved: [] });
-  const moved = await own.face.request("GET", pathIn(former));
+  const moved = await own.server.request("GET", pathIn(former));
   expect([moved.status, (await moved.json()).reason]).toEqual([404, "sessions.bytes_moved"]);
   expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([0, 3]);
   expect(await own.download()).toStartWith(own.store.origin);
@@ -82,7 +82,7 @@ test("SES-38 a run that is stopped leaves whole objects, and the next one moves 
 
 test("SES-38 a version without its bytes, or with others, stays and is named", async () => {
   await using own = await site();
-  const { stores } = own.face.domain.sessions;
+  const { stores } = own.server.domain.sessions;
   const other = own.rows().find(({ sizeBytes }) => sizeBytes === 5);
   await stores.of("local").remove(other?.place ?? "");
   const { objects, unmoved } = await own.move("s3");

@@ -28,17 +28,17 @@ async function leave({ domain }: TestServer, text: string, place = sha256Hex(tex
 }
 
 test("SES-43 a sweep of the local store removes old objects without a row, and nothing else", async () => {
-  await using face = await createSessionServer();
-  const { accessToken: token } = await face.signedIn("member");
-  await capture(face, { token }, "named");
-  await leave(face, "nobody's");
-  face.world.clock.set(Date.now());
-  expect(await sweep(face)).toEqual({ found: 0, bytes: 0, removed: 0, isOurs: true });
-  face.world.clock.advance(DAY_MS + 60_000);
-  expect(await look(face)).toEqual({ found: 1, bytes: 8, isOurs: true });
-  expect(await places(face)).toHaveLength(2);
-  expect(await sweep(face)).toEqual({ found: 1, bytes: 8, removed: 1, isOurs: true });
-  expect(await places(face)).toEqual([sha256Hex("named")]);
+  await using server = await createSessionServer();
+  const { accessToken: token } = await server.signedIn("member");
+  await capture(server, { token }, "named");
+  await leave(server, "nobody's");
+  server.world.clock.set(Date.now());
+  expect(await sweep(server)).toEqual({ found: 0, bytes: 0, removed: 0, isOurs: true });
+  server.world.clock.advance(DAY_MS + 60_000);
+  expect(await look(server)).toEqual({ found: 1, bytes: 8, isOurs: true });
+  expect(await places(server)).toHaveLength(2);
+  expect(await sweep(server)).toEqual({ found: 1, bytes: 8, removed: 1, isOurs: true });
+  expect(await places(server)).toEqual([sha256Hex("named")]);
 });
 
 const keyOf = (number: number) => {
@@ -52,11 +52,11 @@ async function bucketSite() {
   const { clock } = world;
   const bucket = bucketAt(store.origin, { clock });
   const s3Objects = createS3Objects({ bucket, clock, prefix: "captured/" });
-  const face = await createSessionServer({ world, s3Objects, sessions: { store: "s3" } });
+  const server = await createSessionServer({ world, s3Objects, sessions: { store: "s3" } });
   return {
-    face,
+    server,
     async [Symbol.asyncDispose]() {
-      await face[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },
   };
@@ -64,37 +64,37 @@ async function bucketSite() {
 
 test("SES-43 nothing is removed from a bucket until it is claimed", async () => {
   await using own = await bucketSite();
-  const { face } = own;
-  const key = await leave(face, "nobody's", keyOf(0));
-  face.world.clock.advance(2 * DAY_MS);
-  expect(await sweep(face)).toEqual({ found: 1, bytes: 8, removed: 0, isOurs: false });
-  expect(await places(face)).toEqual([key]);
-  expect(await look(face)).toEqual({ found: 1, bytes: 8, isOurs: false });
-  await face.domain.sessions.sweep.claim();
-  expect(await sweep(face)).toEqual({ found: 1, bytes: 8, removed: 1, isOurs: true });
-  expect(await places(face)).toEqual([]);
+  const { server } = own;
+  const key = await leave(server, "nobody's", keyOf(0));
+  server.world.clock.advance(2 * DAY_MS);
+  expect(await sweep(server)).toEqual({ found: 1, bytes: 8, removed: 0, isOurs: false });
+  expect(await places(server)).toEqual([key]);
+  expect(await look(server)).toEqual({ found: 1, bytes: 8, isOurs: false });
+  await server.domain.sessions.sweep.claim();
+  expect(await sweep(server)).toEqual({ found: 1, bytes: 8, removed: 1, isOurs: true });
+  expect(await places(server)).toEqual([]);
 });
 
 test("SES-43 a sweep leaves exported request logs, which lie in the same bucket", async () => {
   await using own = await bucketSite();
-  const { face } = own;
+  const { server } = own;
   const key = "captured/request-logs/requests-2026-01-01.jsonl";
-  await leave(face, "rows", key);
-  await face.domain.sessions.sweep.claim();
-  face.world.clock.advance(2 * DAY_MS);
-  expect(await sweep(face)).toEqual({ found: 0, bytes: 0, removed: 0, isOurs: true });
-  const { active } = face.domain.sessions.stores;
+  await leave(server, "rows", key);
+  await server.domain.sessions.sweep.claim();
+  server.world.clock.advance(2 * DAY_MS);
+  expect(await sweep(server)).toEqual({ found: 0, bytes: 0, removed: 0, isOurs: true });
+  const { active } = server.domain.sessions.stores;
   expect(await active.inspect(key)).toMatchObject({ sizeBytes: 4 });
 });
 
 test(`SES-43 a sweep removes at most ${SWEEP_OBJECTS_MAX} objects`, async () => {
-  await using face = await createSessionServer();
-  face.world.clock.set(Date.now() + 2 * DAY_MS);
-  for (const number of Array(SWEEP_OBJECTS_MAX - 1).keys()) await leave(face, `object ${number}`);
-  expect((await look(face)).found).toBe(SWEEP_OBJECTS_MAX - 1);
-  await leave(face, "one more");
-  expect((await look(face)).found).toBe(SWEEP_OBJECTS_MAX);
-  await leave(face, "one too many");
-  expect(await sweep(face)).toMatchObject({ found: SWEEP_OBJECTS_MAX, removed: SWEEP_OBJECTS_MAX });
-  expect(await sweep(face)).toMatchObject({ found: 1, removed: 1 });
+  await using server = await createSessionServer();
+  server.world.clock.set(Date.now() + 2 * DAY_MS);
+  for (const number of Array(SWEEP_OBJECTS_MAX - 1).keys()) await leave(server, `object ${number}`);
+  expect((await look(server)).found).toBe(SWEEP_OBJECTS_MAX - 1);
+  await leave(server, "one more");
+  expect((await look(server)).found).toBe(SWEEP_OBJECTS_MAX);
+  await leave(server, "one too many");
+  expect(await sweep(server)).toMatchObject({ found: SWEEP_OBJECTS_MAX, removed: SWEEP_OBJECTS_MAX });
+  expect(await sweep(server)).toMatchObject({ found: 1, removed: 1 });
 });

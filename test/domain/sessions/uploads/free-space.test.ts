@@ -47,12 +47,12 @@ test("SES-41 a share of a large disk stays free", () => {
 });
 
 test("SES-41 announced bytes that have not arrived count as used", async () => {
-  await using face = await createSessionServer();
-  const { accessToken: token } = await face.signedIn("member");
-  await presign(face, { token }, announcementOf("text", { size_bytes: 1_000 }));
+  await using server = await createSessionServer();
+  const { accessToken: token } = await server.signedIn("member");
+  await presign(server, { token }, announcementOf("text", { size_bytes: 1_000 }));
   const refusal = (availableBytes: number) =>
     outcomeOf(() =>
-      requireFreeSpace(face.world.db.read, {
+      requireFreeSpace(server.world.db.read, {
         sizeBytes: 100,
         store: diskWith(FREE_BYTES_KEPT + availableBytes),
         totalBytesMax: undefined,
@@ -68,12 +68,12 @@ test.each([
 ])(
   "SES-41 a body is read if %i bytes more stay free than everything else needs: status %i",
   async (more, status) => {
-    await using face = await createSessionServer();
-    const { accessToken: token } = await face.signedIn("member");
+    await using server = await createSessionServer();
+    const { accessToken: token } = await server.signedIn("member");
     const body = "text";
-    const presigned: PresignedOnWire = await (await presign(face, { token }, announcementOf(body))).json();
+    const presigned: PresignedOnWire = await (await presign(server, { token }, announcementOf(body))).json();
     const { space } = diskWith(FREE_BYTES_MIN + body.length + more);
-    Object.assign(face.domain.sessions.stores.of("local"), { space }); // filled up since the announcement
-    expect((await upload(face, presigned, body)).status).toBe(status);
+    Object.assign(server.domain.sessions.stores.of("local"), { space }); // filled up since the announcement
+    expect((await upload(server, presigned, body)).status).toBe(status);
   },
 );

@@ -39,7 +39,7 @@ test("CON-78 the list has the state of discovery, and fills with a refresh", asy
   expect(csv.split("\r\n")[1]).toStartWith("b/one,B,available,,");
 });
 
-test("CON-131 a list renders each row once; the bench measures the time of 100 rows", async () => {
+test("CON-131 a list renders each row once; a benchmark measures the time of 100 rows", async () => {
   const cells = MODEL_COLUMNS.map((column) => spyOn(column, "cell"));
   await browser.visit(MODELS);
   expect(cells.slice(0, 5).map(({ mock }) => mock.calls.length)).toEqual([2, 2, 2, 2, 2]);

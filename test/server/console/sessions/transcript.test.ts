@@ -42,16 +42,16 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 
 let captured = 0;
-async function captureOf(bytes: string | Uint8Array, more: object = {}, face = site, owner = ada) {
+async function captureOf(bytes: string | Uint8Array, more: object = {}, server = site, owner = ada) {
   captured += 1;
   const announced = { session_id: `native-${captured}`, ...more };
-  const { sessionId } = await capture(face, { token: owner?.accessToken }, bytes, announced);
+  const { sessionId } = await capture(server, { token: owner?.accessToken }, bytes, announced);
   return { id: sessionId, path: `${sessionPath(sessionId)}/transcript` };
 }
-const visit = (path: string, who = ada, face = site) =>
-  consoleBrowser(face, who ?? { cookie: "" }).visit(path);
-const readings = (face = site) =>
-  face.world.db.read
+const visit = (path: string, who = ada, server = site) =>
+  consoleBrowser(server, who ?? { cookie: "" }).visit(path);
+const readings = (server = site) =>
+  server.world.db.read
     .select()
     .from(auditEntries)
     .where(eq(auditEntries.action, "captured_session.read"))

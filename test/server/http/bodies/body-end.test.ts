@@ -24,7 +24,7 @@ const LONG_TIMES = { unauthenticatedMs: 20_000, graceMs: 10_000, silentMs: 20_00
 
 const directory = temporaryDirectory();
 type Kind = (typeof KINDS)[number];
-type Places = Map<Kind, { face: TestServer; listener: Listener }>;
+type Places = Map<Kind, { testServer: TestServer; listener: Listener }>;
 /** Each kind has its own server, so that all are tested at once: most of the time is spent waiting. */
 const places: Places = new Map();
 const patientPlaces: Places = new Map();
@@ -43,15 +43,18 @@ beforeAll(async () => {
     const unix = { kind: "unix", path: join(directory, name) } as const;
     const options = { tcp: { listen: tcp }, tls: { listen: tcp, tls: files }, unix: { listen: unix } };
     for (const kind of KINDS) {
-      const face = await createTestServer({ bodyTimes });
-      opened.set(kind, { face, listener: listen(face.server.handle, { ...shared, ...options[kind] }) });
+      const testServer = await createTestServer({ bodyTimes });
+      opened.set(kind, {
+        testServer,
+        listener: listen(testServer.server.handle, { ...shared, ...options[kind] }),
+      });
     }
   }
 });
 afterAll(async () => {
-  for (const { face, listener } of [...places.values(), ...patientPlaces.values()]) {
+  for (const { testServer, listener } of [...places.values(), ...patientPlaces.values()]) {
     await listener.stop();
-    await face[Symbol.asyncDispose]();
+    await testServer[Symbol.asyncDispose]();
   }
   rmSync(directory, { recursive: true });
 });
@@ -78,10 +81,10 @@ const OPEN_MS = 400;
 
 /** @returns the response, and the requests that the server received: `METHOD status` */
 async function talk(kind: Kind, steps: readonly Step[], waitMaxMs = CLOSING_MS, at = places) {
-  const { face, listener } = at.get(kind) ?? fail(kind);
-  face.logged.length = 0;
+  const { testServer, listener } = at.get(kind) ?? fail(kind);
+  testServer.logged.length = 0;
   const conversation = await converse(listener, steps, waitMaxMs);
-  const answered = face.logged.filter(({ event }) => event === "http.answered");
+  const answered = testServer.logged.filter(({ event }) => event === "http.answered");
   return { ...conversation, answered: answered.map(({ method, status }) => `${method} ${status}`) };
 }
 

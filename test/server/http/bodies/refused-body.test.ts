@@ -29,9 +29,9 @@ test.each<[string, string, string[], number]>([
 ])(
   "a client that keeps sending too large a body hears the answer: %s",
   async (_name, path, lines, status) => {
-    await using face = await createTestServer({ bodyTimes: BODY_TIMES });
+    await using testServer = await createTestServer({ bodyTimes: BODY_TIMES });
     const tcp = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
-    const listener = listen(face.server.handle, { ...NO_PROXIES, report: raise, listen: tcp });
+    const listener = listen(testServer.server.handle, { ...NO_PROXIES, report: raise, listen: tcp });
     try {
       for (const [line, piece, end] of [
         ["Transfer-Encoding: chunked", CHUNK, "0\r\n\r\n"],
@@ -51,9 +51,9 @@ test.each<[string, string, string[], number]>([
 
 test("a client that stops sending and waits for the end of the response gets it before the time limit of the body", async () => {
   const bodyTimes = { unauthenticatedMs: 60_000, graceMs: 20, silentMs: 200 };
-  await using face = await createTestServer({ bodyTimes });
+  await using testServer = await createTestServer({ bodyTimes });
   const tcp = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
-  const listener = listen(face.server.handle, { ...NO_PROXIES, report: raise, listen: tcp });
+  const listener = listen(testServer.server.handle, { ...NO_PROXIES, report: raise, listen: tcp });
   try {
     const lines = [SCIM_TYPE, `Authorization: Bearer ${SCIM_TOKEN}`, "Content-Length: 90000000"];
     const head = [`POST ${users} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines].join("\r\n");

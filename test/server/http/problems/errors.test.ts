@@ -65,8 +65,8 @@ describe("paths and methods", () => {
     ["GET", "/HEALTH"],
     ["GET", "/%ff"],
   ])("%s %s is an unknown path", async (method, path) => {
-    const face = await sameServer();
-    const response = await face.request(method, path);
+    const testServer = await sameServer();
+    const response = await testServer.request(method, path);
     expect(response.status).toBe(404);
     expect((await refusalOf(response)).reason).toBe("request.unknown_path");
   });
@@ -80,38 +80,38 @@ describe("paths and methods", () => {
     ["HEAD", "/admin/branding", "PUT"],
     ["GET", "/admin/branding", "PUT"],
   ])("%s %s is answered with the methods of the path", async (method, path, allowed) => {
-    const face = await sameServer();
-    const response = await face.request(method, path);
+    const testServer = await sameServer();
+    const response = await testServer.request(method, path);
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe(allowed);
     expect((await refusalOf(response)).reason).toBe("request.method");
   });
 
   test("every route answers a path parameter that is not valid UTF-8 with a client error", async () => {
-    const face = await sameServer();
-    const { cookie } = await face.signedIn("admin");
-    for (const { method, path } of face.server.routes.filter((route) => route.path.includes(":"))) {
+    const testServer = await sameServer();
+    const { cookie } = await testServer.signedIn("admin");
+    for (const { method, path } of testServer.server.routes.filter((route) => route.path.includes(":"))) {
       const sent: Sent = method === "GET" ? { cookie } : { cookie, body: {} };
-      const response = await face.request(method, path.replace(/:\w+/g, "%ff"), sent);
+      const response = await testServer.request(method, path.replace(/:\w+/g, "%ff"), sent);
       expect([method, path, response.status < 500]).toEqual([method, path, true]);
     }
   });
 
   test("HEAD returns the status and length of GET without the body", async () => {
-    const face = await sameServer();
-    const listener = listen(face.server.handle, {
+    const testServer = await sameServer();
+    const listener = listen(testServer.server.handle, {
       listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
       ...NO_PROXIES,
       report: raise,
     });
-    const { cookie } = await face.signedIn("admin");
+    const { cookie } = await testServer.signedIn("admin");
     const headers = { cookie, "accept-encoding": "identity" };
     const ask = (method: string, path: string) =>
       fetch(`${listener.address}${path}`, { method, headers, redirect: "manual" });
     // Metrics grow with each request, and every QR code is another one.
     const varying = ["/metrics", "/account/second-factor/authenticator-app"];
     const isFixed = (path: string) => !path.includes(":") && !varying.includes(path);
-    const routes = face.server.routes.filter(({ method, path }) => method === "GET" && isFixed(path));
+    const routes = testServer.server.routes.filter(({ method, path }) => method === "GET" && isFixed(path));
     for (const path of [...routes.map((route) => route.path), "/nothing-here"]) {
       const [get, head] = [await ask("GET", path), await ask("HEAD", path)];
       const fixed = (response: Response) => [...response.headers].filter(([name]) => !CHANGING.has(name));
@@ -181,27 +181,31 @@ describe("bodies", () => {
   };
 
   test.each(Object.entries(CASES))("%s is answered by its status", async (_name, [body, headers, status]) => {
-    const face = await sameServer();
-    const administrator = await asAdministrator(face);
-    const response = await face.request("PUT", "/admin/branding", { ...administrator, body, headers });
+    const testServer = await sameServer();
+    const administrator = await asAdministrator(testServer);
+    const response = await testServer.request("PUT", "/admin/branding", { ...administrator, body, headers });
     expect(response.status).toBe(status);
     if (status !== 200) expect((await refusalOf(response)).reason).toMatch(REASONS[status] ?? "");
   });
 
   test("a refused media type is answered with the accepted one", async () => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     const put = async (headers: Record<string, string>) =>
-      await face.request("PUT", "/admin/branding", { ...(await asAdministrator(face)), body: "{}", headers });
+      await testServer.request("PUT", "/admin/branding", {
+        ...(await asAdministrator(testServer)),
+        body: "{}",
+        headers,
+      });
     expect((await put({ "content-type": "text/plain" })).headers.get("accept")).toBe("application/json");
     const encoded = await put({ ...JSON_TYPE, "content-encoding": "gzip" });
     expect(encoded.headers.get("accept-encoding")).toBe("identity");
   });
 
   test("a route that takes no body does not read one", async () => {
-    const face = await sameServer();
-    const { user } = await face.signedIn("member");
-    const response = await face.request("POST", `/admin/users/${user.id}/sessions/revoke`, {
-      ...(await asAdministrator(face)),
+    const testServer = await sameServer();
+    const { user } = await testServer.signedIn("member");
+    const response = await testServer.request("POST", `/admin/users/${user.id}/sessions/revoke`, {
+      ...(await asAdministrator(testServer)),
       body: "{",
     });
     expect(response.status).toBe(204);
@@ -213,18 +217,18 @@ describe("an unknown member is refused", () => {
     ["logo_urll", "is not a known member; did you mean logo_url?"],
     ["x".repeat(KEY_CHARACTERS_MAX + 1), "is not a known member"],
   ])("%s: %s", async (name, detail) => {
-    const face = await sameServer();
-    const sent = { ...(await asAdministrator(face)), body: { [name]: 1 } };
-    const { errors } = await refusalOf(await face.request("PUT", "/admin/branding", sent));
+    const testServer = await sameServer();
+    const sent = { ...(await asAdministrator(testServer)), body: { [name]: 1 } };
+    const { errors } = await refusalOf(await testServer.request("PUT", "/admin/branding", sent));
     expect(errors).toContainEqual({ pointer: `/${name}`, detail });
   });
 });
 
 describe("API-1 all problems are reported at once", () => {
   test("reports all problems of a body", async () => {
-    const face = await sameServer();
-    const response = await face.request("POST", "/admin/users/options", {
-      ...(await asAdministrator(face)),
+    const testServer = await sameServer();
+    const response = await testServer.request("POST", "/admin/users/options", {
+      ...(await asAdministrator(testServer)),
       body: { q: 1, selected_user_ids: ["a", 2], "odd/na~me": true },
     });
     const { errors, detail } = await refusalOf(response);
@@ -240,17 +244,20 @@ describe("API-1 all problems are reported at once", () => {
   });
 
   test("does not echo the input", async () => {
-    const face = await sameServer();
-    const response = await face.request("POST", "/admin/users/options", {
-      ...(await asAdministrator(face)),
+    const testServer = await sameServer();
+    const response = await testServer.request("POST", "/admin/users/options", {
+      ...(await asAdministrator(testServer)),
       body: { q: { password: "hunter2" }, selected_user_ids: ["hunter2"] },
     });
     expect(await response.text()).not.toContain("hunter2");
   });
 
-  const searchFor = async (face: TestServer, body: unknown) =>
+  const searchFor = async (testServer: TestServer, body: unknown) =>
     await refusalOf(
-      await face.request("POST", "/admin/users/options", { ...(await asAdministrator(face)), body }),
+      await testServer.request("POST", "/admin/users/options", {
+        ...(await asAdministrator(testServer)),
+        body,
+      }),
     );
 
   test.each([
@@ -261,17 +268,17 @@ describe("API-1 all problems are reported at once", () => {
     [PROBLEMS_COUNTED_MAX, `and ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
     [PROBLEMS_COUNTED_MAX + 1, `and at least ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
   ])("up to a limit: of %d problems the response omits %p", async (count, left) => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     const body = Object.fromEntries(Array.from({ length: count }, (_, at) => [`unknown${at}`, 0]));
-    const { errors = [], detail } = await searchFor(face, body);
+    const { errors = [], detail } = await searchFor(testServer, body);
     expect(errors.slice(PROBLEMS_MAX)).toEqual(left === undefined ? [] : [{ pointer: "", detail: left }]);
     expect(detail.length).toBeLessThanOrEqual(MESSAGE_CHARACTERS_MAX);
   });
 
   test("notes that more problems may exist if the value was not checked to its end", async () => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     const ids = new Array(52_000).fill("0198c0de-0000-7000-8000-000000000000");
-    const { errors } = await searchFor(face, { selected_user_ids: [0, ...ids, 0] });
+    const { errors } = await searchFor(testServer, { selected_user_ids: [0, ...ids, 0] });
     expect(errors?.map(({ pointer }) => pointer)).toEqual(["/selected_user_ids/0", ""]);
     expect(errors?.at(-1)?.detail).toBe("and possibly more: the check stopped early");
   });
@@ -282,20 +289,20 @@ describe("API-1 all problems are reported at once", () => {
     EXCERPT_CHARACTERS_MAX + 1,
     NAME_CHARACTERS_MAX,
   ])("shows an excerpt of a pointer of %d characters", async (characters) => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     const name = "x".repeat(characters - 1);
-    const { errors = [] } = await searchFor(face, { [name]: 0 });
+    const { errors = [] } = await searchFor(testServer, { [name]: 0 });
     const isWhole = characters <= EXCERPT_CHARACTERS_MAX;
     const shown = isWhole ? `/${name}` : `/${name.slice(0, EXCERPT_CHARACTERS_MAX - 2)}…`;
     expect(errors[0]?.pointer).toBe(shown);
   });
 
   test("reports problems in a response of bounded size for any member names", async () => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     const names = Array.from({ length: 150 }, (_, at) => "\u0001".repeat(EXCERPT_CHARACTERS_MAX) + at);
     const body = Object.fromEntries(names.map((name) => [name, 0]));
-    const sent = { ...(await asAdministrator(face)), body };
-    const text = await (await face.request("POST", "/admin/users/options", sent)).text();
+    const sent = { ...(await asAdministrator(testServer)), body };
+    const text = await (await testServer.request("POST", "/admin/users/options", sent)).text();
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(PROBLEM_BYTES_MAX);
     expect(JSON.parse(text).errors.at(-1)).toEqual({
       pointer: "",
@@ -304,9 +311,9 @@ describe("API-1 all problems are reported at once", () => {
   });
 
   test("reports missing members, each once", async () => {
-    const face = await sameServer();
-    const response = await face.request("POST", "/admin/invitations", {
-      ...(await asAdministrator(face)),
+    const testServer = await sameServer();
+    const response = await testServer.request("POST", "/admin/invitations", {
+      ...(await asAdministrator(testServer)),
       body: {},
     });
     expect((await refusalOf(response)).errors?.map(({ pointer }) => pointer).sort()).toEqual([
@@ -316,9 +323,9 @@ describe("API-1 all problems are reported at once", () => {
   });
 
   test("reports duplicate parameters of a query", async () => {
-    const face = await sameServer();
-    const administrator = await asAdministrator(face);
-    const ask = (query: string) => face.request("GET", `/admin/users?${query}`, administrator);
+    const testServer = await sameServer();
+    const administrator = await asAdministrator(testServer);
+    const ask = (query: string) => testServer.request("GET", `/admin/users?${query}`, administrator);
     const { errors, status } = await refusalOf(await ask("page=1&q=a&pag%65=2&other=1&other=2&q=a"));
     expect(status).toBe(400);
     expect(errors?.map(({ pointer }) => pointer)).toEqual(["/page", "/q", "/other"]);
@@ -326,7 +333,7 @@ describe("API-1 all problems are reported at once", () => {
   });
 
   test("reports all problems of a query", async () => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     const query = new URLSearchParams({
       page: "x",
       per_page: String(PER_PAGE_MAX + 1),
@@ -335,7 +342,11 @@ describe("API-1 all problems are reported at once", () => {
       status: "gone",
       provisioning_source: "ldap",
     });
-    const response = await face.request("GET", `/admin/users?${query}`, await asAdministrator(face));
+    const response = await testServer.request(
+      "GET",
+      `/admin/users?${query}`,
+      await asAdministrator(testServer),
+    );
     const { errors, status } = await refusalOf(response);
     expect(status).toBe(400);
     expect(errors?.map(({ pointer }) => pointer)).toEqual([
@@ -349,8 +360,12 @@ describe("API-1 all problems are reported at once", () => {
   });
 
   test("reports all problems of a path", async () => {
-    const face = await sameServer();
-    const response = await face.request("GET", "/admin/users/no-uuid", await asAdministrator(face));
+    const testServer = await sameServer();
+    const response = await testServer.request(
+      "GET",
+      "/admin/users/no-uuid",
+      await asAdministrator(testServer),
+    );
     const { errors, status } = await refusalOf(response);
     expect([status, errors?.map(({ pointer }) => pointer)]).toEqual([400, ["/id"]]);
   });
@@ -367,22 +382,22 @@ test.each([
   [`00-${TRACE_ID.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
   ["garbage", undefined],
 ])("OBS-4: the log has the trace id of %s", async (traceparent, traceId) => {
-  const face = await sameServer();
-  await face.request("GET", "/health", { headers: { traceparent } });
-  expect(face.logged.at(-1)?.trace_id).toBe(traceId);
+  const testServer = await sameServer();
+  await testServer.request("GET", "/health", { headers: { traceparent } });
+  expect(testServer.logged.at(-1)?.trace_id).toBe(traceId);
 });
 
 describe("an internal error", () => {
   test("is answered with only the request id of its log entry", async () => {
-    await using face = await createTestServer();
-    const administrator = await asAdministrator(face);
-    await face.world.db.close();
-    const response = await face.request("GET", "/admin/users", administrator);
+    await using testServer = await createTestServer();
+    const administrator = await asAdministrator(testServer);
+    await testServer.world.db.close();
+    const response = await testServer.request("GET", "/admin/users", administrator);
     const { status, reason, detail, errors } = await refusalOf(response);
     expect([status, reason, errors]).toEqual([500, "internal", undefined]);
     expect(detail).toContain("request id");
     expect(detail).not.toMatch(/database|sqlite|statement|closed/i);
-    const [line] = face.logged.filter(({ event }) => event === "http.failed");
+    const [line] = testServer.logged.filter(({ event }) => event === "http.failed");
     expect(line).toMatchObject({
       level: "error",
       request_id: response.headers.get("x-request-id"),
@@ -393,12 +408,12 @@ describe("an internal error", () => {
   });
 
   test("is a page for a person, with the request id", async () => {
-    await using face = await createTestServer();
-    const { cookie } = await face.signedIn("admin");
-    using _broken = spyOn(face.domain.identity.users, "listInSteps").mockImplementation(() => {
+    await using testServer = await createTestServer();
+    const { cookie } = await testServer.signedIn("admin");
+    using _broken = spyOn(testServer.domain.identity.users, "listInSteps").mockImplementation(() => {
       throw new TypeError("a bug");
     });
-    const response = await face.request("GET", "/console/users", { cookie });
+    const response = await testServer.request("GET", "/console/users", { cookie });
     const html = await response.text();
     expect([response.status, response.headers.get("content-type")]).toEqual([
       500,
@@ -409,25 +424,25 @@ describe("an internal error", () => {
   });
 
   test("is distinct from a lack of memory, which asks callers to retry and logs the limit", async () => {
-    await using face = await createTestServer();
-    const administrator = await asAdministrator(face);
-    using _exhausted = spyOn(face.domain.identity.users, "listInSteps").mockImplementation(() => {
+    await using testServer = await createTestServer();
+    const administrator = await asAdministrator(testServer);
+    using _exhausted = spyOn(testServer.domain.identity.users, "listInSteps").mockImplementation(() => {
       throw new RangeError("Out of memory"); // as the engine does
     });
-    const response = await face.request("GET", "/admin/users", administrator);
+    const response = await testServer.request("GET", "/admin/users", administrator);
     const { status, reason, detail } = await refusalOf(response);
     expect([status, reason, response.headers.get("retry-after")]).toEqual([503, "memory.exhausted", "5"]);
     expect(detail).toContain("its log names the limit");
-    const [line] = face.logged.filter(({ event }) => event === "http.failed");
+    const [line] = testServer.logged.filter(({ event }) => event === "http.failed");
     expect(line).toMatchObject({ level: "error", memory: memoryLimitText() });
     expect(JSON.stringify(line)).toContain("Out of memory");
   });
 
   test("is distinct from a refused request, which logs no error", async () => {
-    await using face = await createTestServer();
-    await face.request("GET", "/nothing-here");
-    await face.request("GET", "/admin/users", { token: "garbage" });
-    expect(face.logged.filter(({ level }) => level === "error")).toEqual([]);
+    await using testServer = await createTestServer();
+    await testServer.request("GET", "/nothing-here");
+    await testServer.request("GET", "/admin/users", { token: "garbage" });
+    expect(testServer.logged.filter(({ level }) => level === "error")).toEqual([]);
   });
 });
 
@@ -444,10 +459,10 @@ describe("API-1 every response", () => {
   ];
 
   test.each(WAYS)("has its own id and the standard headers after %s %s", async (method, path, status) => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     for (const origin of ["http://localhost", "http://q", "http://q:1", "http://[::1]"]) {
       const request = new Request(`${origin}${path}`, { method });
-      const { headers, ...response } = await answered(face, request);
+      const { headers, ...response } = await answered(testServer, request);
       expect(response.status).toBe(status);
       expect(headers.get("x-request-id")).toMatch(UUID);
       for (const [name, value] of Object.entries(STANDING)) expect(headers.get(name)).toBe(value);
@@ -455,11 +470,11 @@ describe("API-1 every response", () => {
   });
 
   test("has a unique id and ignores the id that the caller sends", async () => {
-    const face = await sameServer();
+    const testServer = await sameServer();
     const headers = { "x-request-id": "mine" };
     const ids = await Promise.all(
       Array.from({ length: 20 }, async () =>
-        (await face.request("GET", "/health", { headers })).headers.get("x-request-id"),
+        (await testServer.request("GET", "/health", { headers })).headers.get("x-request-id"),
       ),
     );
     expect(new Set(ids).size).toBe(20);
@@ -467,23 +482,23 @@ describe("API-1 every response", () => {
   });
 
   test("has a Cache-Control header", async () => {
-    const face = await sameServer();
-    const { cookie } = await face.signedIn("admin");
-    for (const { method, path } of face.server.routes.filter((route) => route.method === "GET")) {
-      const { headers } = await face.request(method, path.replaceAll(/:\w+/g, "unknown"), { cookie });
+    const testServer = await sameServer();
+    const { cookie } = await testServer.signedIn("admin");
+    for (const { method, path } of testServer.server.routes.filter((route) => route.method === "GET")) {
+      const { headers } = await testServer.request(method, path.replaceAll(/:\w+/g, "unknown"), { cookie });
       expect([path, headers.get("cache-control")]).toEqual([path, expect.stringMatching(/./)]);
     }
   });
 
   test("keeps its body for a host that the framework parses wrong", async () => {
-    const face = await sameServer();
-    const { accessToken } = await face.signedIn("admin");
+    const testServer = await sameServer();
+    const { accessToken } = await testServer.signedIn("admin");
     const local = requestOf("POST", "/admin/invitations", {
       token: accessToken,
       body: { email: "new@example.com", role: "member" },
     });
     const short = new Request("http://q/admin/invitations", local);
-    expect((await face.server.handle(short)).status).toBe(201);
+    expect((await testServer.server.handle(short)).status).toBe(201);
   });
 });
 

@@ -162,13 +162,13 @@ async function createLines(format: LogFormat = "json") {
 
 describe("a flood of refusals", () => {
   test.each([-1, 0, 1])("logs one address up to its limit, tested at the limit %i", async (beside) => {
-    await using bench = await createLines();
+    await using workspace = await createLines();
     const { burst } = REFUSAL_LINES_PER_ADDRESS;
-    bench.note(burst + beside);
-    bench.note(1, () => ({ address: "192.0.2.10" }));
-    bench.refusals.flush();
-    expect(bench.of("http.refused")).toHaveLength(burst + Math.min(beside, 0) + 1);
-    expect(bench.of("http.refusals_counted")).toMatchObject(
+    workspace.note(burst + beside);
+    workspace.note(1, () => ({ address: "192.0.2.10" }));
+    workspace.refusals.flush();
+    expect(workspace.of("http.refused")).toHaveLength(burst + Math.min(beside, 0) + 1);
+    expect(workspace.of("http.refusals_counted")).toMatchObject(
       beside > 0 ? [{ address: "192.0.2.9", status: 401, reason: "access.sign_in_failed", count: 1 }] : [],
     );
   });
@@ -176,46 +176,46 @@ describe("a flood of refusals", () => {
   test.each([-1, 0, 1])(
     "logs all addresses together up to their limit, tested at the limit %i",
     async (beside) => {
-      await using bench = await createLines();
-      bench.note(REFUSAL_LINES.burst + beside, (at) => ({ address: `192.0.${at >> 8}.${at & 255}` }));
-      expect(bench.of("http.refused")).toHaveLength(REFUSAL_LINES.burst + Math.min(beside, 0));
-      bench.refusals.flush();
+      await using workspace = await createLines();
+      workspace.note(REFUSAL_LINES.burst + beside, (at) => ({ address: `192.0.${at >> 8}.${at & 255}` }));
+      expect(workspace.of("http.refused")).toHaveLength(REFUSAL_LINES.burst + Math.min(beside, 0));
+      workspace.refusals.flush();
     },
   );
 
   test("counts a limited number of addresses separately and the others together", async () => {
-    await using bench = await createLines();
+    await using workspace = await createLines();
     const others = 5;
-    bench.note(REFUSAL_LINES.burst + REFUSAL_COUNTS_MAX + others, (at) => ({
+    workspace.note(REFUSAL_LINES.burst + REFUSAL_COUNTS_MAX + others, (at) => ({
       address: `192.0.${at >> 8}.${at & 255}`,
     }));
-    bench.refusals.flush();
-    const counted = bench.of("http.refusals_counted");
+    workspace.refusals.flush();
+    const counted = workspace.of("http.refusals_counted");
     expect(counted).toHaveLength(REFUSAL_COUNTS_MAX + 1);
     expect(counted.at(-1)).toMatchObject({ status: 401, count: others });
     expect(counted.at(-1).address).toBeUndefined();
   });
 
   test("logs its counts after the interval, also if refusals continue", async () => {
-    await using bench = await createLines();
-    bench.note(REFUSAL_LINES_PER_ADDRESS.burst + 1);
+    await using workspace = await createLines();
+    workspace.note(REFUSAL_LINES_PER_ADDRESS.burst + 1);
     for (const told of [[], [{ count: 2 }]]) {
-      bench.clock.advance(REFUSAL_COUNT_MS / 2);
-      bench.note(1);
-      expect(bench.of("http.refusals_counted")).toMatchObject(told);
+      workspace.clock.advance(REFUSAL_COUNT_MS / 2);
+      workspace.note(1);
+      expect(workspace.of("http.refusals_counted")).toMatchObject(told);
     }
-    bench.refusals.flush();
+    workspace.refusals.flush();
   });
 
   test("logs its counts at the first refusal after the interval, and single refusals again after that", async () => {
-    await using bench = await createLines();
-    bench.note(REFUSAL_LINES_PER_ADDRESS.burst + 3);
-    bench.clock.advance(REFUSAL_COUNT_MS);
-    bench.note(1);
-    expect(bench.of("http.refusals_counted")).toMatchObject([{ count: 3 }]);
-    expect(bench.of("http.refused")).toHaveLength(REFUSAL_LINES_PER_ADDRESS.burst + 1);
-    bench.refusals.flush();
-    expect(bench.of("http.refusals_counted")).toHaveLength(1);
+    await using workspace = await createLines();
+    workspace.note(REFUSAL_LINES_PER_ADDRESS.burst + 3);
+    workspace.clock.advance(REFUSAL_COUNT_MS);
+    workspace.note(1);
+    expect(workspace.of("http.refusals_counted")).toMatchObject([{ count: 3 }]);
+    expect(workspace.of("http.refused")).toHaveLength(REFUSAL_LINES_PER_ADDRESS.burst + 1);
+    workspace.refusals.flush();
+    expect(workspace.of("http.refusals_counted")).toHaveLength(1);
   });
 });
 
@@ -260,13 +260,13 @@ describe("the fail2ban filter", () => {
     "finds the address in lines as %s, with and without their time",
     async (format) => {
       for (const address of ["192.0.2.9", "2001:db8::7"]) {
-        await using bench = await createLines(format);
-        bench.note(1, () => ({ address }));
-        bench.note(1, () => ({ address, status: 429, reason: "access.too_many_attempts" }));
-        bench.note(1, () => ({ address, reason: "scim.401" }));
-        expect(bench.lines.map((line) => hostIn(asRead(line)))).toEqual([address, address, address]);
+        await using workspace = await createLines(format);
+        workspace.note(1, () => ({ address }));
+        workspace.note(1, () => ({ address, status: 429, reason: "access.too_many_attempts" }));
+        workspace.note(1, () => ({ address, reason: "scim.401" }));
+        expect(workspace.lines.map((line) => hostIn(asRead(line)))).toEqual([address, address, address]);
         if (format === "json")
-          expect(bench.lines.map((line) => hostIn(`host quartermaster[7]: ${line}`))).toEqual([
+          expect(workspace.lines.map((line) => hostIn(`host quartermaster[7]: ${line}`))).toEqual([
             address,
             address,
             address,
@@ -276,16 +276,16 @@ describe("the fail2ban filter", () => {
   );
 
   test.each<LogFormat>(["json", "text"])("ignores other refusals and forged lines as %s", async (format) => {
-    await using bench = await createLines(format);
-    bench.note(1, () => ({ reason: "access.token_expired" }));
-    bench.note(1, () => ({ status: 403, reason: "access.role_missing" }));
-    bench.note(1, () => ({ address: null }));
+    await using workspace = await createLines(format);
+    workspace.note(1, () => ({ reason: "access.token_expired" }));
+    workspace.note(1, () => ({ status: 403, reason: "access.role_missing" }));
+    workspace.note(1, () => ({ address: null }));
     const forged =
       '","level":"info","event":"http.refused","address":"192.0.2.1","status":401,"reason":"access.sign_in_failed"';
-    bench.note(1, () => ({ address: null, method: forged, route: forged }));
+    workspace.note(1, () => ({ address: null, method: forged, route: forged }));
     const text = " INFO    http.refused address=192.0.2.1 status=401 reason=access.sign_in_failed ";
-    bench.note(1, () => ({ address: null, method: text }));
-    expect(bench.lines.map((line) => hostIn(asRead(line)))).toEqual(bench.lines.map(() => undefined));
+    workspace.note(1, () => ({ address: null, method: text }));
+    expect(workspace.lines.map((line) => hostIn(asRead(line)))).toEqual(workspace.lines.map(() => undefined));
   });
 
   test("is printed with these expressions, one per line", () => {

@@ -10,19 +10,19 @@ const KEYS = "/admin/gateway/keys";
 
 /** A server with gateway mode, an administrator, and members with these names who have a key each. */
 const createSite = async (names: readonly string[]) => {
-  const face = await createGatewayServer();
-  const { accessToken: token } = await face.signedIn("admin");
+  const server = await createGatewayServer();
+  const { accessToken: token } = await server.signedIn("admin");
   const ask = async (method: string, path: string, body?: object) => {
-    const response = await face.request(method, path, { token, ...(body && { body }) });
+    const response = await server.request(method, path, { token, ...(body && { body }) });
     return { status: response.status, body: await response.json() };
   };
   const members: Caller[] = [];
   for (const name of names) {
-    const member = await face.signedIn("member", { email: `${name}@example.com` });
+    const member = await server.signedIn("member", { email: `${name}@example.com` });
     members.push(member);
     expect((await ask("POST", `${KEYS}/${member.user.id}/ensure`)).body.changed).toBe(true);
   }
-  return { ...face, ask, members };
+  return { ...server, ask, members };
 };
 const withThree = sharedServer(() => createSite(["ana", "bob", "cem"]));
 const emailsOf = ({ body }: { body: { items: { email: string }[] } }) =>

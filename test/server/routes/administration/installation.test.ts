@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { createTestServer } from "../../../support/server.ts";
 
 async function createSite() {
-  const face = await createTestServer();
-  const { accessToken: token } = await face.signedIn("admin");
+  const server = await createTestServer();
+  const { accessToken: token } = await server.signedIn("admin");
   const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
-    const response = await face.request(method, path, { token, headers });
+    const response = await server.request(method, path, { token, headers });
     return { status: response.status, body: await response.json() };
   };
-  return { ...face, ask };
+  return { ...server, ask };
 }
 
 test("settings show value and origin, and secrets only as set or unset", async () => {

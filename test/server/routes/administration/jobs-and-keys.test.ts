@@ -4,14 +4,14 @@ import { addJob } from "../../../../src/platform/scheduler/store.ts";
 import { createTestServer } from "../../../support/server.ts";
 
 async function createSite() {
-  const face = await createTestServer();
-  const { accessToken: token } = await face.signedIn("admin");
-  await face.world.db.write((tx) => addJob(tx, "sweep", face.world.clock.nowMs() + 60_000));
+  const server = await createTestServer();
+  const { accessToken: token } = await server.signedIn("admin");
+  await server.world.db.write((tx) => addJob(tx, "sweep", server.world.clock.nowMs() + 60_000));
   const ask = async (method: string, path: string) => {
-    const response = await face.request(method, path, { token });
+    const response = await server.request(method, path, { token });
     return { status: response.status, body: await response.json() };
   };
-  return { ...face, ask };
+  return { ...server, ask };
 }
 
 test("a job is listed, paused, resumed and made due", async () => {

@@ -13,16 +13,16 @@ const TIMES = { idleMs: 250, wholeMs: 5_000 };
 const PATH = "/admin/package-source/upload";
 const ARCHIVE = tarGzOf(tarFile("skills/guide/SKILL.md", "# Guide\n"));
 
-let face: ListeningServer;
+let server: ListeningServer;
 let token: string;
 beforeAll(async () => {
-  face = await createListeningServer({ uploadTimes: TIMES });
-  token = (await face.signedIn("admin")).accessToken;
+  server = await createListeningServer({ uploadTimes: TIMES });
+  token = (await server.signedIn("admin")).accessToken;
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 const send = (body: BodyInit, { name = "guide.tar.gz", as = token, headers = {} } = {}) =>
-  fetch(`${face.origin}${PATH}?name=${encodeURIComponent(name)}`, {
+  fetch(`${server.origin}${PATH}?name=${encodeURIComponent(name)}`, {
     method: "POST",
     headers: { authorization: `Bearer ${as}`, ...headers },
     body,
@@ -34,7 +34,7 @@ const responseOf = async (response: Response) => {
 };
 
 const keptFiles = () =>
-  readdirSync(join(face.world.directory, "artifacts"), { recursive: true, withFileTypes: true })
+  readdirSync(join(server.world.directory, "artifacts"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
@@ -42,7 +42,7 @@ const keptFiles = () =>
 async function talk(headers: readonly string[], body: readonly Step[]): Promise<string> {
   const head = [`POST ${PATH}?name=a.tar.gz HTTP/1.1`, "Host: localhost", `Authorization: Bearer ${token}`];
   const steps = [`${[...head, ...headers].join("\r\n")}\r\n\r\n`, ...body];
-  const { text } = await converse({ address: face.origin }, steps, 3_000);
+  const { text } = await converse({ address: server.origin }, steps, 3_000);
   return `${text.slice(9, 12)} ${/"reason":"([^"]*)"/.exec(text)?.[1]}`;
 }
 
@@ -58,7 +58,7 @@ test("rejects a body that is not an archive or is truncated, and stores nothing"
 test("a sender that disconnects or stops sending is refused, and nothing is stored", async () => {
   const length = `Content-Length: ${ARCHIVE.byteLength}`;
   expect(await talk([length], ["some bytes", TIMES.idleMs * 3])).toBe("408 request.too_slow");
-  const { origin } = face;
+  const { origin } = server;
   const leaving = new AbortController();
   const pieces = new ReadableStream({
     async pull(controller) {
@@ -129,7 +129,7 @@ test("the name has a limit, and a compressed body is refused", async () => {
 });
 
 test("a member may not upload, and nothing of the body is kept", async () => {
-  const { accessToken } = await face.signedIn("member");
+  const { accessToken } = await server.signedIn("member");
   const before = keptFiles();
   const other = tarGzOf(tarFile("other"));
   expect((await send(new Uint8Array(other), { as: accessToken })).status).toBe(403);

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 const bearer = (caller: Caller): Sent => ({ token: caller.accessToken });
-const mint = (caller = ana, face = site) => face.request("POST", "/gateway/token", bearer(caller));
+const mint = (caller = ana, server = site) => server.request("POST", "/gateway/token", bearer(caller));
 const revoke = (caller = ana) => site.request("POST", "/gateway/session/revoke", bearer(caller));
 const ensure = (caller = ana) => site.request("POST", "/gateway/key/ensure", bearer(caller));
 
@@ -93,8 +93,8 @@ describe("an inference token", () => {
 
   test("has the configured lifetime and audience", async () => {
     const inferenceJwt = { issuer: "https://i", audience: "a", tokenTtlSeconds: 60, rotationDays: 30 };
-    await using face = await createGatewayServer({ gateway: { inferenceJwt } });
-    const { token } = await (await mint(await face.signedIn("member"), face)).json();
+    await using server = await createGatewayServer({ gateway: { inferenceJwt } });
+    const { token } = await (await mint(await server.signedIn("member"), server)).json();
     const { iss, aud, iat = 0, exp } = decodeJwt(token);
     expect({ iss, aud, exp }).toEqual({ iss: "https://i", aud: "a", exp: iat + 60 });
   });
@@ -182,9 +182,9 @@ describe("the inference proxy", () => {
   });
 
   test("gets 404 until a proxy token is configured", async () => {
-    await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
+    await using server = await createGatewayServer({ gateway: { proxyToken: undefined } });
     for (const path of ["resolve", "credential-invalid"]) {
-      const response = face.request("POST", `/internal/gateway/${path}`, { token: PROXY_TOKEN, body: {} });
+      const response = server.request("POST", `/internal/gateway/${path}`, { token: PROXY_TOKEN, body: {} });
       expect(await outcome(response)).toEqual([404, "request.unknown_path"]);
     }
   });

@@ -266,8 +266,8 @@ describe("validate", () => {
 });
 
 describe("the status of gateway mode", () => {
-  const statusFor = async (face: TestServer, caller: Caller) =>
-    await (await face.request("GET", "/gateway/status", bearer(caller))).json();
+  const statusFor = async (server: TestServer, caller: Caller) =>
+    await (await server.request("GET", "/gateway/status", bearer(caller))).json();
 
   test("is 404 before a policy is published", async () => {
     const response = await site.request("GET", "/gateway/status", bearer(ana));
@@ -308,9 +308,9 @@ describe("the status of gateway mode", () => {
   test("INF-58 shows what the proxy in this process does, which needs no token", async () => {
     const figures = { inFlight: 3, capacity: 2000, isUpstreamUp: false, logQueue: 4, logDropped: 5 };
     const gateway = { proxyMode: "in-process", proxyToken: undefined } as const;
-    await using face = await createGatewayServer({ gateway, proxyFigures: () => figures });
-    await publishFirst(face);
-    const status = await statusFor(face, await face.signedIn("admin"));
+    await using server = await createGatewayServer({ gateway, proxyFigures: () => figures });
+    await publishFirst(server);
+    const status = await statusFor(server, await server.signedIn("admin"));
     expect(status).toMatchObject({ runtime_configured: true, runtime_checks: { internal_auth: true } });
     expect(status.proxy).toEqual({
       mode: "in-process",
@@ -320,7 +320,7 @@ describe("the status of gateway mode", () => {
       log_queue: 4,
       log_dropped: 5,
     });
-    expect(await statusFor(face, await face.signedIn("member"))).toEqual({
+    expect(await statusFor(server, await server.signedIn("member"))).toEqual({
       enabled: true,
       runtime_configured: true,
     });
@@ -332,9 +332,9 @@ describe("the status of gateway mode", () => {
   });
 
   test("shows that the inference proxy has no configured token", async () => {
-    await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
-    await publishFirst(face);
-    const status = await statusFor(face, await face.signedIn("admin"));
+    await using server = await createGatewayServer({ gateway: { proxyToken: undefined } });
+    await publishFirst(server);
+    const status = await statusFor(server, await server.signedIn("admin"));
     expect(status).toMatchObject({ enabled: true, runtime_configured: false });
     expect(status.runtime_checks).toMatchObject({ internal_auth: false, inference_jwt_signing: true });
   });
@@ -366,9 +366,9 @@ describe("the status of gateway mode", () => {
 
 describe("the health of the inference proxy", () => {
   async function healthAt(proxyOrigin: string) {
-    await using face = await createGatewayServer({ proxyOrigin });
-    const admin = await face.signedIn("admin");
-    const response = await face.request("POST", "/gateway/proxy/health", bearer(admin));
+    await using server = await createGatewayServer({ proxyOrigin });
+    const admin = await server.signedIn("admin");
+    const response = await server.request("POST", "/gateway/proxy/health", bearer(admin));
     expect(response.status).toBe(200);
     return await response.json();
   }
@@ -442,11 +442,11 @@ describe("the health of the inference proxy", () => {
 
 describe("gateway mode off", () => {
   test("the key is missing without an error", async () => {
-    await using face = await createTestServer();
-    await publishFirst(face);
-    const caller = await face.signedIn("member");
+    await using server = await createTestServer();
+    await publishFirst(server);
+    const caller = await server.signedIn("member");
     const ask = async (method: string, path: string) => {
-      const response = await face.request(method, path, bearer(caller));
+      const response = await server.request(method, path, bearer(caller));
       return [response.status, await response.json()];
     };
     const off = { ...Object.fromEntries(MEMBERS.map((name) => [name, null])), enabled: false };
@@ -458,10 +458,10 @@ describe("gateway mode off", () => {
   });
 
   test("verification keys, tokens and the proxy are absent", async () => {
-    await using face = await createTestServer();
-    const admin = bearer(await face.signedIn("admin"));
+    await using server = await createTestServer();
+    const admin = bearer(await server.signedIn("admin"));
     const outcome = async (method: string, path: string) => {
-      const response = await face.request(method, path, admin);
+      const response = await server.request(method, path, admin);
       return [response.status, (await response.json()).reason];
     };
     expect(await outcome("GET", "/gateway/jwks")).toEqual([404, "gateway.off"]);
@@ -471,10 +471,10 @@ describe("gateway mode off", () => {
   });
 
   test("a workstation signs out successfully", async () => {
-    await using face = await createTestServer();
-    const caller = await face.signedIn("member");
+    await using server = await createTestServer();
+    const caller = await server.signedIn("member");
     for (const _ of [1, 2]) {
-      const response = await face.request("POST", "/gateway/session/revoke", bearer(caller));
+      const response = await server.request("POST", "/gateway/session/revoke", bearer(caller));
       expect([response.status, await response.text()]).toEqual([204, ""]);
     }
   });
@@ -485,9 +485,9 @@ test("a new key gets the configured policy", async () => {
   if (!base) throw new Error("gateway mode is on");
   const policy = { ...base.policy, models: ["model-a"], duration: "30d" };
   const gateway: Partial<GatewaySettings> = { provisioner: { ...base, policy } };
-  await using face = await createGatewayServer({ gateway });
-  const caller = await face.signedIn("member");
-  const response = await face.request("POST", ENSURE, bearer(caller));
+  await using server = await createGatewayServer({ gateway });
+  const caller = await server.signedIn("member");
+  const response = await server.request("POST", ENSURE, bearer(caller));
   expect(await response.json()).toMatchObject({ status: "ready", expires_at: "2026-01-31T00:00:00.000Z" });
-  expect(face.upstream.keys[0]).toMatchObject({ models: ["model-a"] });
+  expect(server.upstream.keys[0]).toMatchObject({ models: ["model-a"] });
 });

@@ -15,17 +15,17 @@ import { START_MS } from "../../../support/world.ts";
 
 const PATH = "/gateway/request-logs";
 
-let face: GatewayServer;
+let server: GatewayServer;
 let admin: Caller;
 let ana: Caller;
 let ben: Caller;
 
 beforeAll(async () => {
-  face = await createGatewayServer();
-  face.world.clock.set(START_MS + 3 * DAY_MS);
-  admin = await face.signedIn("admin");
-  ana = await face.signedIn("member", { email: "ana@example.com" });
-  ben = await face.signedIn("member", { email: "ben@example.com" });
+  server = await createGatewayServer();
+  server.world.clock.set(START_MS + 3 * DAY_MS);
+  admin = await server.signedIn("admin");
+  ana = await server.signedIn("member", { email: "ana@example.com" });
+  ben = await server.signedIn("member", { email: "ben@example.com" });
   const rows = [
     rowOf(1, { occurredAtMs: START_MS }),
     rowOf(2, {
@@ -46,16 +46,16 @@ beforeAll(async () => {
     rowOf(6, { occurredAtMs: START_MS + 2 * DAY_MS, httpStatus: null, outcome: "timeout", profileId: null }),
   ].map((row) => (row.userId === ben.user.id ? row : { ...row, userId: ana.user.id }));
   for (const row of rows.map((each) => ({ ...each, organizationId: ana.user.organizationId }))) {
-    face.requestLog.add(row);
-    face.domain.usage.count(row);
+    server.requestLog.add(row);
+    server.domain.usage.count(row);
   }
-  await face.domain.usage.flush();
+  await server.domain.usage.flush();
   await until(async () => (await get("")).total === rows.length);
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 const get = async (query: string, path = PATH, { accessToken: token } = admin) =>
-  await (await face.request("GET", `${path}${query}`, { token })).json();
+  await (await server.request("GET", `${path}${query}`, { token })).json();
 /** @returns the last digits of the ids of the rows that a query finds */
 const found = async (query: string): Promise<number[]> =>
   (await get(`?sort=occurred_asc&${query}`)).items.map(({ id }: { id: string }) => Number(id.slice(-2)));
@@ -162,14 +162,14 @@ describe("INF-45 the request log", () => {
     [`model=${"x".repeat(513)}&harness=${"x".repeat(129)}`, ["/model", "/harness"]],
     [`run_id=${"x".repeat(513)}&profile_id=${"x".repeat(513)}`, ["/profile_id", "/run_id"]],
   ])("refuses %s and names every problem", async (query, pointers) => {
-    const response = await face.request("GET", `${PATH}?${query}`, { token: admin.accessToken });
+    const response = await server.request("GET", `${PATH}?${query}`, { token: admin.accessToken });
     expect(response.status).toBe(400);
     const { problems, errors = problems } = await response.json();
     expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
   });
 
   test("is for administrators, with a token or in a browser", async () => {
-    const statusOf = async (sent: object) => (await face.request("GET", PATH, sent)).status;
+    const statusOf = async (sent: object) => (await server.request("GET", PATH, sent)).status;
     expect(await statusOf({ cookie: admin.cookie })).toBe(200);
     expect(await statusOf({ token: ana.accessToken })).toBe(403);
     expect(await statusOf({})).toBe(401);
@@ -189,7 +189,7 @@ test("INF-46 facets name what rows have, users by address and the selected one f
   });
   const { users } = await get(`?user_q=ANA&selected_user_id=${ben.user.id}`, `${PATH}/facets`);
   expect(users.map(({ email }: { email: string }) => email)).toEqual(["ben@example.com", "ana@example.com"]);
-  const wrong = await face.request("GET", `${PATH}/facets?selected_user_id=ana&user_q=${"x".repeat(201)}`, {
+  const wrong = await server.request("GET", `${PATH}/facets?selected_user_id=ana&user_q=${"x".repeat(201)}`, {
     token: admin.accessToken,
   });
   expect(wrong.status).toBe(400);
@@ -258,7 +258,7 @@ describe("a separate inference proxy", () => {
     organization_id: ana.user.organizationId,
     user_id: ana.user.id,
     profile_id: null,
-    occurred_at: new Date(face.world.clock.nowMs()).toISOString(),
+    occurred_at: new Date(server.world.clock.nowMs()).toISOString(),
     method: "POST",
     path: "/v1/responses",
     http_status: 200,
@@ -267,14 +267,14 @@ describe("a separate inference proxy", () => {
     ...changes,
   });
   const send = async (path: string, body: unknown, token = PROXY_TOKEN) =>
-    await face.request("POST", `/internal${PATH}${path}`, { token, body });
+    await server.request("POST", `/internal${PATH}${path}`, { token, body });
 
   test("INF-2 adds one row or many, and a repeated one changes nothing", async () => {
     expect((await send("", event(20))).status).toBe(204);
     const more = [event(20, { path: "/other" }), event(21), event(22)];
     expect((await send("/batch", { events: more })).status).toBe(204);
     await until(async () => (await get("?run_id=sent")).total === 3);
-    await face.domain.usage.flush();
+    await server.domain.usage.flush();
     const { totals } = await get("?from=2026-01-04&to=2026-01-04", "/admin/gateway/usage");
     expect(totals.requests).toBe(3);
     const { items } = await get(`?run_id=sent&q=${encodeURIComponent("/v1/responses")}`);
@@ -304,7 +304,7 @@ describe("a separate inference proxy", () => {
     [0, 204],
     [1, 400],
   ])("may be %i ms later than the tolerated difference of clocks: %i", async (step, status) => {
-    const occurredAtMs = face.world.clock.nowMs() + AHEAD_MS_MAX + step;
+    const occurredAtMs = server.world.clock.nowMs() + AHEAD_MS_MAX + step;
     const ahead = { occurred_at: new Date(occurredAtMs).toISOString() };
     expect((await send("", event(40, ahead))).status).toBe(status);
   });
@@ -383,7 +383,7 @@ describe("INF-56 usage", () => {
   test("shows every user their own usage and nobody else's", async () => {
     const { items, group_by } = await usage("?from=2026-01-01&to=2026-01-03", ben);
     expect([group_by, items.map(({ key }: { key: string }) => key)]).toEqual(["day", ["2026-01-02"]]);
-    const refused = await face.request("GET", "/admin/gateway/usage", { token: ben.accessToken });
+    const refused = await server.request("GET", "/admin/gateway/usage", { token: ben.accessToken });
     expect(refused.status).toBe(403);
   });
 
@@ -393,7 +393,9 @@ describe("INF-56 usage", () => {
     ["from=2024-01-01&to=2026-01-01", ["/from"]],
     ["group_by=branch", ["/group_by"]],
   ])("is refused with %s", async (query, pointers) => {
-    const response = await face.request("GET", `/admin/gateway/usage?${query}`, { token: admin.accessToken });
+    const response = await server.request("GET", `/admin/gateway/usage?${query}`, {
+      token: admin.accessToken,
+    });
     expect(response.status).toBe(400);
     const { problems, errors = problems } = await response.json();
     expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);

@@ -4,11 +4,11 @@ import { publishConflict } from "../../../support/content/policy.ts";
 import { createTestServer } from "../../../support/server.ts";
 
 test("CON-45 conflicts with the configuration file are listed, kept, and taken in the draft", async () => {
-  await using face = await createTestServer();
-  await publishConflict(face);
-  const { accessToken: token } = await face.signedIn("admin");
+  await using server = await createTestServer();
+  await publishConflict(server);
+  const { accessToken: token } = await server.signedIn("admin");
   const ask = async (method: string, path: string, body?: object) => {
-    const response = await face.request(method, `/admin${path}`, { token, ...(body && { body }) });
+    const response = await server.request(method, `/admin${path}`, { token, ...(body && { body }) });
     return { status: response.status, body: await response.json() };
   };
   const listed = "/governance-config/deployment-conflicts";

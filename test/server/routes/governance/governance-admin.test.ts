@@ -192,17 +192,17 @@ test("revisions are listed newest first, and those of the command line have the 
 });
 
 test("every read is 404 and the list is empty before the first publication", async () => {
-  await using face = await createTestServer();
-  const { accessToken: token } = await face.signedIn("admin");
+  await using testServer = await createTestServer();
+  const { accessToken: token } = await testServer.signedIn("admin");
   for (const path of [CONFIG, CODEX, "/admin/harnesses/managed-configs", "/admin/blue-config/export"]) {
-    const response = await face.request("GET", path, { token });
+    const response = await testServer.request("GET", path, { token });
     expect([path, response.status, (await response.json()).reason]).toEqual([
       path,
       404,
       "governance.no_policy",
     ]);
   }
-  expect(await (await face.request("GET", `${CONFIG}/revisions`, { token })).json()).toEqual([]);
+  expect(await (await testServer.request("GET", `${CONFIG}/revisions`, { token })).json()).toEqual([]);
 });
 
 test("/auth/me returns the current revision", async () => {

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { managedText, packageOf } from "../../../domain/governance/governance-world.ts";
 import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
 
-let face: TestServer;
+let testServer: TestServer;
 let admin: Caller;
 
 beforeAll(async () => {
-  face = await createTestServer();
-  await face.domain.governance.deployments.apply(face.world.system, undefined);
-  admin = await face.signedIn("admin");
+  testServer = await createTestServer();
+  await testServer.domain.governance.deployments.apply(testServer.world.system, undefined);
+  admin = await testServer.signedIn("admin");
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => testServer[Symbol.asyncDispose]());
 
 async function ask(method: string, path: string, body?: object, caller = admin) {
   const sent = { token: caller.accessToken, ...(body && { body }) };
-  const response = await face.request(method, `/admin/policy-draft${path}`, sent);
+  const response = await testServer.request(method, `/admin/policy-draft${path}`, sent);
   const text = await response.text();
   return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
 }
@@ -84,10 +84,12 @@ test("refuses none, two or unknown parts, another version and unreadable extensi
 });
 
 test("a shared draft is published by another administrator, after a merge that decides each conflict", async () => {
-  const { id: base_revision } = face.domain.governance.revisions.inForce(face.world.organizationId);
+  const { id: base_revision } = testServer.domain.governance.revisions.inForce(
+    testServer.world.organizationId,
+  );
   const managed_yaml = managedText({ ttl_seconds: 90 });
   const sent = { token: admin.accessToken, body: { base_revision, managed_yaml } };
-  expect((await face.request("PUT", "/admin/governance-config", sent)).status).toBe(200);
+  expect((await testServer.request("PUT", "/admin/governance-config", sent)).status).toBe(200);
   expect(await ask("POST", "/publish", { version })).toMatchObject({
     status: 409,
     body: { detail: expect.stringContaining("merge it into your draft") },
@@ -103,15 +105,17 @@ test("a shared draft is published by another administrator, after a merge that d
     body: { version: version + 1, undecided: [] },
   });
   const { body: shared } = await ask("PUT", "", { version: version + 1, shared: true });
-  const other = await face.signedIn("admin");
+  const other = await testServer.signedIn("admin");
   const publication = { draft: shared.id, version: version + 2 };
   expect(await ask("POST", "/publish", publication, other)).toMatchObject({ body: { published: true } });
-  expect(face.domain.governance.revisions.inForce(face.world.organizationId).document.ttl_seconds).toBe(60);
+  expect(
+    testServer.domain.governance.revisions.inForce(testServer.world.organizationId).document.ttl_seconds,
+  ).toBe(60);
 });
 
 test("CON-46 a text is checked without being saved: all problems with their lines and columns", async () => {
   const check = (managed_yaml: string) =>
-    face.request("POST", "/admin/governance-config/check", {
+    testServer.request("POST", "/admin/governance-config/check", {
       token: admin.accessToken,
       body: { managed_yaml },
     });
@@ -133,7 +137,7 @@ test("CON-46 a text is checked without being saved: all problems with their line
 test("CON-46 the settings of a harness are checked with the rest of the draft, and an unknown part is refused", async () => {
   const check = async (managed_yaml: string, part: string) => {
     const sent = { token: admin.accessToken, body: { managed_yaml, part } };
-    const response = await face.request("POST", "/admin/governance-config/check", sent);
+    const response = await testServer.request("POST", "/admin/governance-config/check", sent);
     return { status: response.status, body: await response.json() };
   };
   expect((await check("model: large", "codex")).body).toEqual({ valid: true, problems: [] });
@@ -149,13 +153,13 @@ test("CON-46 the settings of a harness are checked with the rest of the draft, a
 
 test("CON-58 the impact of a whole document is computed without a draft, and one with problems is refused", async () => {
   const impact = async (body: object) => {
-    const response = await face.request("POST", "/admin/governance-config/impact", {
+    const response = await testServer.request("POST", "/admin/governance-config/impact", {
       token: admin.accessToken,
       body,
     });
     return { status: response.status, body: await response.json() };
   };
-  const read = await face.request("GET", "/admin/governance-config", { token: admin.accessToken });
+  const read = await testServer.request("GET", "/admin/governance-config", { token: admin.accessToken });
   const { document } = await read.json();
   expect(await impact({ document })).toMatchObject({ status: 200, body: { harnesses: [], packages: [] } });
   const packages = [packageOf("guide", { version: "2.0.0" })];
@@ -178,7 +182,10 @@ test("CON-58 the impact of a whole document is computed without a draft, and one
 test("CON-58 the impact of the own draft is computed, and refused without a draft", async () => {
   const impact = async () =>
     (
-      await face.request("POST", "/admin/governance-config/impact", { token: admin.accessToken, body: {} })
+      await testServer.request("POST", "/admin/governance-config/impact", {
+        token: admin.accessToken,
+        body: {},
+      })
     ).json();
   expect(await impact()).toMatchObject({ reason: "policy_draft.none" });
   await ask("PUT", "", { version: 0, extensions: { packages: [packageOf("guide", { version: "2.0.0" })] } });
@@ -199,8 +206,8 @@ test("CON-58 the impact of the own draft is computed, and refused without a draf
 });
 
 test("CON-52 another administrator reads a draft by its id once it is shared, and nobody else does", async () => {
-  const ben = await face.signedIn("admin");
-  const member = await face.signedIn("member");
+  const ben = await testServer.signedIn("admin");
+  const member = await testServer.signedIn("member");
   const { version } = (await ask("GET", "")).body;
   const own = await ask("PUT", "", { version, managed_yaml: managedText({ ttl_seconds: 77 }) });
   const path = `?draft=${own.body.id}`;

@@ -4,24 +4,24 @@ import { DOCUMENT_BYTES_MAX } from "../../../../src/domain/governance/model.ts";
 import { managedText } from "../../../domain/governance/governance-world.ts";
 import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
 
-let face: TestServer;
+let server: TestServer;
 let admin: Caller;
 
 beforeAll(async () => {
-  face = await createTestServer();
-  await face.domain.governance.deployments.apply(face.world.system, undefined);
-  admin = await face.signedIn("admin", { email: "admin@example.org" });
+  server = await createTestServer();
+  await server.domain.governance.deployments.apply(server.world.system, undefined);
+  admin = await server.signedIn("admin", { email: "admin@example.org" });
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 async function ask(path: string, body?: object) {
   const sent = { token: admin.accessToken, ...(body && { body }) };
-  const response = await face.request(body ? "POST" : "GET", `/admin/governance-config${path}`, sent);
+  const response = await server.request(body ? "POST" : "GET", `/admin/governance-config${path}`, sent);
   return { status: response.status, body: await response.json() };
 }
-const current = () => face.domain.governance.revisions.inForce(face.world.organizationId);
+const current = () => server.domain.governance.revisions.inForce(server.world.organizationId);
 const publish = (more: object) =>
-  face.domain.governance.publishing.publishPolicy(admin.actor, {
+  server.domain.governance.publishing.publishPolicy(admin.actor, {
     baseRevision: current().id,
     managedYaml: managedText(more),
   });
@@ -91,7 +91,7 @@ test("CON-60 an explanation names the parameters that are missing", async () => 
   });
   const detail = "the query is incomplete: user_id is required";
   expect(await ask("/explain?harness=codex&user_id=")).toMatchObject({ status: 400, body: { detail } });
-  const own = await face.request("GET", "/me/policy/explain", { token: admin.accessToken });
+  const own = await server.request("GET", "/me/policy/explain", { token: admin.accessToken });
   expect([own.status, (await own.json()).detail]).toEqual([
     400,
     "the query is incomplete: harness is required",
@@ -108,7 +108,7 @@ test("CON-60 a policy of the largest size is explained without the lines being r
     adapters: {},
   }));
   const baseRevision = current().id;
-  await face.domain.governance.publishing.publishExtensions(admin.actor, { baseRevision, packages });
+  await server.domain.governance.publishing.publishExtensions(admin.actor, { baseRevision, packages });
   expect(JSON.stringify(current().document).length).toBeLessThan(DOCUMENT_BYTES_MAX);
   const question = "/explain?user_id=admin@example.org&harness=codex";
   const first = (await ask(question)).body;

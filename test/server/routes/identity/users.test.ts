@@ -30,17 +30,17 @@ const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 
 /** A server and an administrator who calls it. */
 async function createAdministration() {
-  const face = await sameServer();
-  const admin = await face.signedIn("admin", { email: "admin@example.com" });
+  const server = await sameServer();
+  const admin = await server.signedIn("admin", { email: "admin@example.com" });
   const send = (method: string, path: string, body?: unknown) =>
-    face.request(method, path, { token: admin.accessToken, ...(body !== undefined && { body }) });
+    server.request(method, path, { token: admin.accessToken, ...(body !== undefined && { body }) });
   const add = async (email: string, row: Partial<typeof users.$inferInsert> = {}) => {
     const account = { email, role: "member", password: new Secret(PASSWORD) };
-    const { user } = await face.domain.identity.users.create(face.world.system, account);
-    await change(face, user, row);
+    const { user } = await server.domain.identity.users.create(server.world.system, account);
+    await change(server, user, row);
     return user;
   };
-  return { ...face, admin, send, add };
+  return { ...server, admin, send, add };
 }
 
 async function change({ world }: TestServer, user: User, row: Partial<typeof users.$inferInsert>) {
@@ -58,9 +58,9 @@ const credentialsOf = ({ accessToken, cookie }: Caller): Sent[] => [{ token: acc
 
 describe("the list", () => {
   test("shows users by address, in pages and in the documented shape", async () => {
-    const face = await createAdministration();
-    for (const email of ["Zoe@example.com", "ben@example.com"]) await face.add(email);
-    const response = await face.send("GET", "/admin/users?per_page=2");
+    const server = await createAdministration();
+    for (const email of ["Zoe@example.com", "ben@example.com"]) await server.add(email);
+    const response = await server.send("GET", "/admin/users?per_page=2");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -72,9 +72,9 @@ describe("the list", () => {
       "admin@example.com",
       "ben@example.com",
     ]);
-    const next = await (await face.send("GET", "/admin/users?per_page=2&page=2")).json();
+    const next = await (await server.send("GET", "/admin/users?per_page=2&page=2")).json();
     expect(next.items).toHaveLength(1);
-    expect((await (await face.send("GET", "/admin/users?page=9")).json()).items).toEqual([]);
+    expect((await (await server.send("GET", "/admin/users?page=9")).json()).items).toEqual([]);
   });
 
   test.each([
@@ -89,11 +89,11 @@ describe("the list", () => {
     ["?provisioning_source=scim", 1],
     ["?role=member&status=suspended", 1],
   ])("filtered by %p has %d users", async (query, total) => {
-    const face = await createAdministration();
-    await face.add("ben@example.com", { status: "suspended" });
-    await face.add("eva@example.com", { status: "removed" });
-    await face.add("kim@example.com", { provisioningSource: "scim" });
-    expect(await (await face.send("GET", `/admin/users${query}`)).json()).toMatchObject({ total });
+    const server = await createAdministration();
+    await server.add("ben@example.com", { status: "suspended" });
+    await server.add("eva@example.com", { status: "removed" });
+    await server.add("kim@example.com", { provisioningSource: "scim" });
+    expect(await (await server.send("GET", `/admin/users${query}`)).json()).toMatchObject({ total });
   });
 
   const LONGEST = "q".repeat(SEARCH_LENGTH_MAX);
@@ -122,17 +122,17 @@ describe("the list", () => {
     ["provisioning_source=ldap", 400],
     ["rolle=admin", 400],
   ])("requested with %s is answered %d", async (query, status) => {
-    const face = await createAdministration();
-    expect((await face.send("GET", `/admin/users?${query}`)).status).toBe(status);
+    const server = await createAdministration();
+    expect((await server.send("GET", `/admin/users?${query}`)).status).toBe(status);
   });
 });
 
 describe("the options", () => {
   test("lists all users that are not removed", async () => {
-    const face = await createAdministration();
-    await face.add("ben@example.com", { status: "suspended" });
-    await face.add("eva@example.com", { status: "removed" });
-    const options = await (await face.send("GET", "/admin/users/options")).json();
+    const server = await createAdministration();
+    await server.add("ben@example.com", { status: "suspended" });
+    await server.add("eva@example.com", { status: "removed" });
+    const options = await (await server.send("GET", "/admin/users/options")).json();
     expect(options.map(({ email }: { email: string }) => email)).toEqual([
       "admin@example.com",
       "ben@example.com",
@@ -141,11 +141,11 @@ describe("the options", () => {
   });
 
   test("include the selected users first and then the matching active ones", async () => {
-    const face = await createAdministration();
-    const ben = await face.add("ben@example.com", { status: "suspended" });
-    await face.add("kim@example.com");
+    const server = await createAdministration();
+    const ben = await server.add("ben@example.com", { status: "suspended" });
+    await server.add("kim@example.com");
     const search = async (body: unknown) =>
-      (await (await face.send("POST", "/admin/users/options", body)).json()).map(
+      (await (await server.send("POST", "/admin/users/options", body)).json()).map(
         ({ email }: { email: string }) => email,
       );
     expect(await search({})).toEqual(["admin@example.com", "kim@example.com"]);
@@ -168,16 +168,16 @@ describe("the options", () => {
     [{ query: "x" }, 422],
   ];
   test.each(CASES)("limits the options, case %#", async (body, status) => {
-    const face = await createAdministration();
-    expect((await face.send("POST", "/admin/users/options", body)).status).toBe(status);
+    const server = await createAdministration();
+    expect((await server.send("POST", "/admin/users/options", body)).status).toBe(status);
   });
 });
 
 describe("one user", () => {
   test("is shown in the documented shape", async () => {
-    const face = await createAdministration();
-    const ben = await face.add("ben@example.com");
-    const response = await face.send("GET", `/admin/users/${ben.id}`);
+    const server = await createAdministration();
+    const ben = await server.add("ben@example.com");
+    const response = await server.send("GET", `/admin/users/${ben.id}`);
     const user = await response.json();
     expect([...Value.Errors(AdminUser, user)]).toEqual([]);
     expect(user).toMatchObject({ id: ben.id, email: "ben@example.com", active: true, managed: false });
@@ -191,41 +191,41 @@ describe("one user", () => {
     ["POST", "/sessions/revoke", undefined],
   ];
   test.each(WAYS)("refuses an unknown or malformed id: %s %s", async (method, suffix, body) => {
-    const face = await createAdministration();
-    const send = (id: string) => face.send(method, `/admin/users/${id}${suffix}`, body);
+    const server = await createAdministration();
+    const send = (id: string) => server.send(method, `/admin/users/${id}${suffix}`, body);
     expect(await reasonOf(await send(UNKNOWN_ID))).toBe("404 user.not_found");
     expect(await reasonOf(await send("x"))).toBe("400 request.invalid");
     expect(await reasonOf(await send(`${UNKNOWN_ID}0`))).toBe("400 request.invalid");
   });
 
   test("answers 404 for a user of another organization", async () => {
-    const face = await createAdministration();
-    const ben = await face.add("ben@example.com");
-    await face.world.db.write((tx) => {
+    const server = await createAdministration();
+    const ben = await server.add("ben@example.com");
+    await server.world.db.write((tx) => {
       tx.insert(organizations).values({ id: "other", name: "Other", createdAtMs: 0 }).run();
     });
-    await change(face, ben, { organizationId: "other" });
-    expect((await face.send("GET", `/admin/users/${ben.id}`)).status).toBe(404);
-    expect((await face.send("DELETE", `/admin/users/${ben.id}`)).status).toBe(404);
+    await change(server, ben, { organizationId: "other" });
+    expect((await server.send("GET", `/admin/users/${ben.id}`)).status).toBe(404);
+    expect((await server.send("DELETE", `/admin/users/${ben.id}`)).status).toBe(404);
   });
 });
 
 describe("a change", () => {
   test("returns the changed role and ends every login of the user", async () => {
-    const face = await createAdministration();
-    const ben = await face.signedIn("member");
-    for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(true);
-    const response = await face.send("PATCH", `/admin/users/${ben.user.id}`, { role: "admin" });
+    const server = await createAdministration();
+    const ben = await server.signedIn("member");
+    for (const sent of credentialsOf(ben)) expect(await isIn(server, sent)).toBe(true);
+    const response = await server.send("PATCH", `/admin/users/${ben.user.id}`, { role: "admin" });
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ id: ben.user.id, role: "admin", status: "active" });
-    for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
+    for (const sent of credentialsOf(ben)) expect(await isIn(server, sent)).toBe(false);
   });
 
   test("ends every login, also after a change to the same values", async () => {
-    const face = await createAdministration();
-    const ben = await face.signedIn("member");
-    await face.send("PATCH", `/admin/users/${ben.user.id}`, { role: "member" });
-    for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
+    const server = await createAdministration();
+    const ben = await server.signedIn("member");
+    await server.send("PATCH", `/admin/users/${ben.user.id}`, { role: "member" });
+    for (const sent of credentialsOf(ben)) expect(await isIn(server, sent)).toBe(false);
   });
 
   test.each([
@@ -233,30 +233,30 @@ describe("a change", () => {
     ["canceled_invitations", { status: "suspended" }, 1],
     ["no count", { role: "admin" }, undefined],
   ])("answers the change of an administrator with %s for %j", async (_member, body, canceled) => {
-    const face = await createAdministration();
-    const ben = await face.signedIn("admin");
+    const server = await createAdministration();
+    const ben = await server.signedIn("admin");
     const invitation = { email: "eve@example.com", role: "admin" };
-    const sent = await face.request("POST", "/admin/invitations", {
+    const sent = await server.request("POST", "/admin/invitations", {
       token: ben.accessToken,
       body: invitation,
     });
-    const answer = await (await face.send("PATCH", `/admin/users/${ben.user.id}`, body)).json();
+    const answer = await (await server.send("PATCH", `/admin/users/${ben.user.id}`, body)).json();
     expect(Value.Check(ChangedAdminUser, answer)).toBe(true);
     expect(answer.canceled_invitations).toBe(canceled);
     const { id } = await sent.json();
-    const shown = await (await face.send("GET", `/admin/invitations/${id}`)).json();
+    const shown = await (await server.send("GET", `/admin/invitations/${id}`)).json();
     expect(shown.status).toBe(canceled === undefined ? "pending" : "canceled");
   });
 
   test("suspends and resumes, and earlier logins stay ended", async () => {
-    const face = await createAdministration();
-    const ben = await face.signedIn("member");
+    const server = await createAdministration();
+    const ben = await server.signedIn("member");
     const patch = async (status: string) =>
-      await (await face.send("PATCH", `/admin/users/${ben.user.id}`, { status })).json();
+      await (await server.send("PATCH", `/admin/users/${ben.user.id}`, { status })).json();
     expect(await patch("suspended")).toMatchObject({ active: false, status: "suspended" });
     expect(await patch("active")).toMatchObject({ active: true, status: "active" });
-    for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
-    expect(await isIn(face, { token: (await face.signInAgain(ben.user)).accessToken })).toBe(true);
+    for (const sent of credentialsOf(ben)) expect(await isIn(server, sent)).toBe(false);
+    expect(await isIn(server, { token: (await server.signInAgain(ben.user)).accessToken })).toBe(true);
   });
 
   const WRONG: [body: unknown, outcome: string][] = [
@@ -269,9 +269,9 @@ describe("a change", () => {
     [[], "422 request.invalid"],
   ];
   test.each(WRONG)("refuses a change to %j: %s", async (body, outcome) => {
-    const face = await createAdministration();
-    const ben = await face.add("ben@example.com");
-    expect(await reasonOf(await face.send("PATCH", `/admin/users/${ben.id}`, body))).toBe(outcome);
+    const server = await createAdministration();
+    const ben = await server.add("ben@example.com");
+    expect(await reasonOf(await server.send("PATCH", `/admin/users/${ben.id}`, body))).toBe(outcome);
   });
 });
 
@@ -297,62 +297,62 @@ describe("the guards in order of precedence", () => {
   ];
 
   async function outcomesOf(
-    face: Awaited<ReturnType<typeof createAdministration>>,
+    server: Awaited<ReturnType<typeof createAdministration>>,
     id: string,
   ): Promise<Record<string, string>> {
-    const patch = await face.send("PATCH", `/admin/users/${id}`, { role: "member" });
-    const revoke = await face.send("POST", `/admin/users/${id}/sessions/revoke`);
-    const remove = await face.send("DELETE", `/admin/users/${id}`);
+    const patch = await server.send("PATCH", `/admin/users/${id}`, { role: "member" });
+    const revoke = await server.send("POST", `/admin/users/${id}/sessions/revoke`);
+    const remove = await server.send("DELETE", `/admin/users/${id}`);
     const outcome = async (response: Response) =>
       response.status < 300 ? String(response.status) : await reasonOf(response);
     return { PATCH: await outcome(patch), POST: await outcome(revoke), DELETE: await outcome(remove) };
   }
 
   test.each(GUARDS)("apply to %s", async (_name, row, outcomes) => {
-    const face = await createAdministration();
-    const user = await face.add("ben@example.com", row);
-    expect(await outcomesOf(face, user.id)).toEqual(outcomes);
+    const server = await createAdministration();
+    const user = await server.add("ben@example.com", row);
+    expect(await outcomesOf(server, user.id)).toEqual(outcomes);
   });
 
   test("refuse changes to the caller's own account before its protection, and let it end its own logins", async () => {
-    const face = await createAdministration();
-    const { user } = face.admin;
-    await change(face, user, { protected: true });
+    const server = await createAdministration();
+    const { user } = server.admin;
+    await change(server, user, { protected: true });
     const path = `/admin/users/${user.id}`;
-    expect(await reasonOf(await face.send("PATCH", path, { role: "member" }))).toBe("409 user.own_account");
-    expect(await reasonOf(await face.send("DELETE", path))).toBe("409 user.own_account");
-    expect((await face.send("POST", `${path}/sessions/revoke`)).status).toBe(204);
-    expect((await face.send("GET", path)).status).toBe(401);
+    expect(await reasonOf(await server.send("PATCH", path, { role: "member" }))).toBe("409 user.own_account");
+    expect(await reasonOf(await server.send("DELETE", path))).toBe("409 user.own_account");
+    expect((await server.send("POST", `${path}/sessions/revoke`)).status).toBe(204);
+    expect((await server.send("GET", path)).status).toBe(401);
   });
 
   test("validate the body before they load the user", async () => {
-    const face = await createAdministration();
-    const outcome = await reasonOf(await face.send("PATCH", `/admin/users/${UNKNOWN_ID}`, {}));
+    const server = await createAdministration();
+    const outcome = await reasonOf(await server.send("PATCH", `/admin/users/${UNKNOWN_ID}`, {}));
     expect(outcome).toBe("400 identity.invalid");
   });
 });
 
 describe("a removal", () => {
   test("revokes access, keeps the record, and may be repeated", async () => {
-    const face = await createAdministration();
-    const ben = await face.signedIn("member");
+    const server = await createAdministration();
+    const ben = await server.signedIn("member");
     for (const _again of [1, 2]) {
-      const response = await face.send("DELETE", `/admin/users/${ben.user.id}`);
+      const response = await server.send("DELETE", `/admin/users/${ben.user.id}`);
       expect(response.status).toBe(204);
       expect(await response.text()).toBe("");
     }
-    for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
-    const user = await (await face.send("GET", `/admin/users/${ben.user.id}`)).json();
+    for (const sent of credentialsOf(ben)) expect(await isIn(server, sent)).toBe(false);
+    const user = await (await server.send("GET", `/admin/users/${ben.user.id}`)).json();
     expect(user).toMatchObject({ status: "removed", active: false, email: ben.user.email });
   });
 });
 
 test("ending every login leaves the account unchanged", async () => {
-  const face = await createAdministration();
-  const ben = await face.signedIn("member");
-  expect((await face.send("POST", `/admin/users/${ben.user.id}/sessions/revoke`)).status).toBe(204);
-  for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
-  const user = await (await face.send("GET", `/admin/users/${ben.user.id}`)).json();
+  const server = await createAdministration();
+  const ben = await server.signedIn("member");
+  expect((await server.send("POST", `/admin/users/${ben.user.id}/sessions/revoke`)).status).toBe(204);
+  for (const sent of credentialsOf(ben)) expect(await isIn(server, sent)).toBe(false);
+  const user = await (await server.send("GET", `/admin/users/${ben.user.id}`)).json();
   expect(user).toMatchObject({ status: "active", role: "member" });
 });
 
@@ -360,13 +360,13 @@ test("SSO-1 the identity status shows the provider, why its last sign-in failed,
   const gone = "http://127.0.0.1:9"; // the discard port, on which nothing listens
   await using idp = await createLyingProvider();
   const settings = idp.settings({ issuer: gone, providerId: "corp" });
-  await using face = await createTestServer({
+  await using server = await createTestServer({
     sso: () => settings,
     outbound: createOutbound({ allowed: [{ name: "identity-provider", origin: gone, why: "sign-in" }] }),
   });
-  const { accessToken: token } = await face.signedIn("admin");
+  const { accessToken: token } = await server.signedIn("admin");
   const status = async () =>
-    (await (await face.request("GET", "/admin/identity/status", { token })).json()).oidc;
+    (await (await server.request("GET", "/admin/identity/status", { token })).json()).oidc;
   const configured = {
     configured: true,
     issuer: gone,
@@ -377,17 +377,17 @@ test("SSO-1 the identity status shows the provider, why its last sign-in failed,
     last_success_at: null,
   };
   expect(await status()).toEqual({ ...configured, last_error_reason: null });
-  await face.domain.sso.provider.begin({ redirectUri: "https://control.example.com/" }).catch(() => {});
+  await server.domain.sso.provider.begin({ redirectUri: "https://control.example.com/" }).catch(() => {});
   expect(await status()).toEqual({ ...configured, last_error_reason: "sso.provider_unreachable" });
   expect(JSON.stringify(await status())).not.toContain(CLIENT_SECRET);
 });
 
 test("the identity status shows the sign-in method and no secret", async () => {
-  await using face = await createTestServer({
+  await using server = await createTestServer({
     identity: { mode: "oidc", groupRoleMappings: { Platform: "admin" } },
   });
-  const { accessToken: token } = await face.signedIn("admin");
-  const response = await face.request("GET", "/admin/identity/status", { token });
+  const { accessToken: token } = await server.signedIn("admin");
+  const response = await server.request("GET", "/admin/identity/status", { token });
   expect(await response.json()).toEqual({
     auth_mode: "oidc",
     scim: { configured: true, group_role_mappings: { Platform: "admin" } },

@@ -25,7 +25,7 @@ import { sharedServer } from "../../../support/shared.ts";
 
 const sameServer = sharedServer(createSessionServer);
 const bearer = ({ accessToken }: Caller) => ({ token: accessToken });
-const member = async (face: TestServer) => bearer(await face.signedIn("member"));
+const member = async (server: TestServer) => bearer(await server.signedIn("member"));
 
 const DIGEST = "a".repeat(64);
 const announce = (more: object = {}) => announcementOf("text", more);
@@ -35,8 +35,12 @@ async function outcomeOf(response: Response): Promise<[number, string | undefine
   return [response.status, reason, errors.map(({ pointer }: { pointer: string }) => pointer)];
 }
 
-async function presigned(face: TestServer, credential: object, more: object = {}): Promise<PresignedOnWire> {
-  const response = await presign(face, credential, announce(more));
+async function presigned(
+  server: TestServer,
+  credential: object,
+  more: object = {},
+): Promise<PresignedOnWire> {
+  const response = await presign(server, credential, announce(more));
   if (response.status !== 200) throw new Error(await response.text());
   return await response.json();
 }
@@ -74,14 +78,14 @@ describe("SES-2 a wrong value is refused with 400", () => {
     ["a profile that cannot resume", { compatibility_profile: "codex-v0_0_0" }, ["/resumable"]],
     ["a negative time", { captured_at_unix_ms: -1 }, ["/captured_at_unix_ms"]],
   ])("%s", async (_, more, pointers) => {
-    const face = await sameServer();
-    const response = await presign(face, await member(face), announce(more));
+    const server = await sameServer();
+    const response = await presign(server, await member(server), announce(more));
     expect(await outcomeOf(response)).toEqual([400, "sessions.invalid", pointers]);
-    expect([sessionsIn(face), artifactsIn(face)]).toEqual([[], []]);
+    expect([sessionsIn(server), artifactsIn(server)]).toEqual([[], []]);
   });
 
   test("all problems are named at once", async () => {
-    const face = await sameServer();
+    const server = await sameServer();
     const wrong = {
       harness: "vim",
       session_id: "é".repeat(513),
@@ -97,7 +101,9 @@ describe("SES-2 a wrong value is refused with 400", () => {
       repository_root: "x".repeat(4097),
       repository_remote: "x".repeat(4097),
     };
-    const [status, , pointers] = await outcomeOf(await presign(face, await member(face), announce(wrong)));
+    const [status, , pointers] = await outcomeOf(
+      await presign(server, await member(server), announce(wrong)),
+    );
     expect([status, [...new Set(pointers)].sort()]).toEqual([
       400,
       Object.keys(wrong)
@@ -108,8 +114,8 @@ describe("SES-2 a wrong value is refused with 400", () => {
 });
 
 test("SES-2 a wrong shape is refused with 422, all problems at once", async () => {
-  const face = await sameServer();
-  const response = await presign(face, await member(face), {
+  const server = await sameServer();
+  const response = await presign(server, await member(server), {
     ...announce({ harness: 1, size_bytes: "5", title: [], resumable: "yes" }),
     session_id: undefined,
   });
@@ -138,23 +144,23 @@ test.each([
   ["a content type with parameters", { content_type: 'text/plain; charset=utf-8; x="a b"' }],
   ["a member that only newer clients know", { newer: true }],
 ])("SES-2 %s is accepted", async (_, more) => {
-  const face = await sameServer();
-  expect((await presign(face, await member(face), announce(more))).status).toBe(200);
+  const server = await sameServer();
+  expect((await presign(server, await member(server), announce(more))).status).toBe(200);
 });
 
 test("SES-2 a digest in upper case is stored in lower case", async () => {
-  const face = await sameServer();
-  await presigned(face, await member(face), { sha256: DIGEST.toUpperCase() });
-  expect(artifactsIn(face).map(({ sha256 }) => sha256)).toEqual([DIGEST]);
+  const server = await sameServer();
+  await presigned(server, await member(server), { sha256: DIGEST.toUpperCase() });
+  expect(artifactsIn(server).map(({ sha256 }) => sha256)).toEqual([DIGEST]);
 });
 
 test.each([
   ["0", 0, null],
   ["a known time", 1_767_225_600_000, 1_767_225_600_000],
 ])("SES-2 the capture time %s is read", async (_, sent, kept) => {
-  const face = await sameServer();
-  await presigned(face, await member(face), { captured_at_unix_ms: sent });
-  expect(artifactsIn(face).map(({ capturedAtMs }) => capturedAtMs)).toEqual([kept]);
+  const server = await sameServer();
+  await presigned(server, await member(server), { captured_at_unix_ms: sent });
+  expect(artifactsIn(server).map(({ capturedAtMs }) => capturedAtMs)).toEqual([kept]);
 });
 
 describe("SES-3 the order of refusals", () => {
@@ -168,171 +174,173 @@ describe("SES-3 the order of refusals", () => {
     ["malformed JSON before the schema", { body: "{" }, 400],
     ["the schema before values", { body: { harness: 1 } }, 422],
   ])("%s", async (_, sent, status) => {
-    const face = await sameServer();
-    const response = await face.request("POST", "/session-uploads/presign", {
-      ...(await member(face)),
+    const server = await sameServer();
+    const response = await server.request("POST", "/session-uploads/presign", {
+      ...(await member(server)),
       ...sent,
     });
     expect(response.status).toBe(status);
   });
 
   test("a wrong value before the policy", async () => {
-    await using face = await createTestServer();
-    await publishFirst(face);
-    const credential = await member(face);
-    const wrong = await presign(face, credential, announce({ sha256: "x" }));
+    await using server = await createTestServer();
+    await publishFirst(server);
+    const credential = await member(server);
+    const wrong = await presign(server, credential, announce({ sha256: "x" }));
     expect((await outcomeOf(wrong))[1]).toBe("sessions.invalid");
-    expect((await outcomeOf(await presign(face, credential, announce())))[1]).toBe("sessions.capture_off");
+    expect((await outcomeOf(await presign(server, credential, announce())))[1]).toBe("sessions.capture_off");
   });
 
   test("a harness that the policy does not allow", async () => {
-    await using face = await createTestServer();
-    await publishFirst(face, {
+    await using server = await createTestServer();
+    await publishFirst(server, {
       session_upload: { presign_url: "https://control.example.com/session-uploads/presign" },
       allowed_harnesses: ["claude"],
     });
-    const response = await presign(face, await member(face), announce());
+    const response = await presign(server, await member(server), announce());
     expect(await outcomeOf(response)).toEqual([403, "sessions.harness_not_allowed", []]);
   });
 });
 
 test("SES-4 a former name of a profile is the same session as its present name", async () => {
-  const face = await sameServer();
-  const credential = await member(face);
-  const one = await presigned(face, credential, { compatibility_profile: "codex-v1" });
-  const other = await presigned(face, credential, { compatibility_profile: "codex-v0_145_0" });
-  expect([one.upload_id, sessionsIn(face).map(({ profile }) => profile)]).toEqual([
+  const server = await sameServer();
+  const credential = await member(server);
+  const one = await presigned(server, credential, { compatibility_profile: "codex-v1" });
+  const other = await presigned(server, credential, { compatibility_profile: "codex-v0_145_0" });
+  expect([one.upload_id, sessionsIn(server).map(({ profile }) => profile)]).toEqual([
     other.upload_id,
     ["codex-v0_145_0"],
   ]);
 });
 
 test("SES-6 three announcements at once end in one upload", async () => {
-  const face = await sameServer();
-  const credential = await member(face);
-  const all = await Promise.all([1, 2, 3].map(() => presigned(face, credential)));
+  const server = await sameServer();
+  const credential = await member(server);
+  const all = await Promise.all([1, 2, 3].map(() => presigned(server, credential)));
   expect(new Set(all.map(({ upload_id: id }) => id)).size).toBe(1);
-  expect([sessionsIn(face).length, artifactsIn(face).length]).toEqual([1, 1]);
+  expect([sessionsIn(server).length, artifactsIn(server).length]).toEqual([1, 1]);
 });
 
 test("SES-6 SES-8 an announcement repeated later gets a fresh address and a fresh window", async () => {
-  const face = await sameServer();
-  const credential = { cookie: (await face.signedIn("member")).cookie };
-  const one = await presigned(face, credential);
-  face.world.clock.advance(UPLOAD_WINDOW_MS - 1);
-  const other = await presigned(face, credential);
+  const server = await sameServer();
+  const credential = { cookie: (await server.signedIn("member")).cookie };
+  const one = await presigned(server, credential);
+  server.world.clock.advance(UPLOAD_WINDOW_MS - 1);
+  const other = await presigned(server, credential);
   expect([other.upload_id, other.upload_url === one.upload_url]).toEqual([one.upload_id, false]);
-  face.world.clock.advance(UPLOAD_WINDOW_MS - 1);
-  expect((await upload(face, other, "text")).status).toBe(403); // its URL has expired
-  const last = await presigned(face, credential);
-  expect((await upload(face, last, "text")).status).toBe(204);
-  expect((await face.request("POST", last.complete_url, credential)).status).toBe(200);
+  server.world.clock.advance(UPLOAD_WINDOW_MS - 1);
+  expect((await upload(server, other, "text")).status).toBe(403); // its URL has expired
+  const last = await presigned(server, credential);
+  expect((await upload(server, last, "text")).status).toBe(204);
+  expect((await server.request("POST", last.complete_url, credential)).status).toBe(200);
 });
 
 test("SES-8 the lifetime of an address is the setting's", async () => {
-  await using face = await createSessionServer({ sessions: { urlTtlSeconds: 60 } });
-  const { upload_url: url } = await presigned(face, await member(face));
+  await using server = await createSessionServer({ sessions: { urlTtlSeconds: 60 } });
+  const { upload_url: url } = await presigned(server, await member(server));
   const expires = Number(new URL(url).searchParams.get("expires"));
-  expect(expires - face.world.clock.nowMs() / SECOND_MS).toBe(60);
+  expect(expires - server.world.clock.nowMs() / SECOND_MS).toBe(60);
 });
 
 test("SES-5 a complete session whose deadline is over is uploaded again and gets a new deadline", async () => {
-  await using face = await createSessionServer({ access: { accessTokenTtlSeconds: 60 * 86_400 } });
-  const credential = await member(face);
-  const { sessionId } = await capture(face, credential, "text");
-  face.world.clock.advance(30 * DAY_MS);
-  const download = () => face.request("POST", `/session-uploads/${sessionId}/download`, credential);
+  await using server = await createSessionServer({ access: { accessTokenTtlSeconds: 60 * 86_400 } });
+  const credential = await member(server);
+  const { sessionId } = await capture(server, credential, "text");
+  server.world.clock.advance(30 * DAY_MS);
+  const download = () => server.request("POST", `/session-uploads/${sessionId}/download`, credential);
   expect(await outcomeOf(await download())).toEqual([410, "sessions.expired", []]);
-  const again = await capture(face, credential, "text");
+  const again = await capture(server, credential, "text");
   expect(again.sessionId).toBe(sessionId);
   expect((await download()).status).toBe(200);
 });
 
 test("SES-5 SES-57 a complete session whose bytes are lost answers 410 and is uploaded again", async () => {
-  const face = await sameServer();
-  const owner = await face.signedIn("member");
-  const { sessionId } = await capture(face, bearer(owner), "text");
+  const server = await sameServer();
+  const owner = await server.signedIn("member");
+  const { sessionId } = await capture(server, bearer(owner), "text");
   const { sha256 } = announce();
-  await unlink(`${face.world.directory}/sessions/sha256/${sha256.slice(0, 2)}/${sha256}`);
-  const download = () => face.request("POST", `/session-uploads/${sessionId}/download`, bearer(owner));
+  await unlink(`${server.world.directory}/sessions/sha256/${sha256.slice(0, 2)}/${sha256}`);
+  const download = () => server.request("POST", `/session-uploads/${sessionId}/download`, bearer(owner));
   expect(await outcomeOf(await download())).toEqual([410, "sessions.bytes_lost", []]);
   expect(await outcomeOf(await download())).toEqual([410, "sessions.bytes_lost", []]);
-  await capture(face, bearer(owner), "text");
+  await capture(server, bearer(owner), "text");
   expect((await download()).status).toBe(200);
-  const { items } = face.domain.auditLog.list(face.world.organizationId, { action: "captured_session.lose" });
+  const { items } = server.domain.auditLog.list(server.world.organizationId, {
+    action: "captured_session.lose",
+  });
   expect(items.length).toBe(1);
 });
 
 test("SES-32 SES-57 the next upload of lost bytes restores the sessions of all owners who share them", async () => {
-  const face = await sameServer();
-  const [ada, ben] = [await face.signedIn("member"), await face.signedIn("member")];
+  const server = await sameServer();
+  const [ada, ben] = [await server.signedIn("member"), await server.signedIn("member")];
   const content = "shared bytes";
-  const kept = await Promise.all([ada, ben].map((owner) => capture(face, bearer(owner), content)));
+  const kept = await Promise.all([ada, ben].map((owner) => capture(server, bearer(owner), content)));
   const { sha256 } = announcementOf(content);
-  await unlink(`${face.world.directory}/sessions/sha256/${sha256.slice(0, 2)}/${sha256}`);
+  await unlink(`${server.world.directory}/sessions/sha256/${sha256.slice(0, 2)}/${sha256}`);
   const downloads = () =>
     Promise.all(
       [ada, ben].map(async (owner, at) => {
         const path = `/session-uploads/${kept[at]?.sessionId}/download`;
-        return (await face.request("POST", path, bearer(owner))).status;
+        return (await server.request("POST", path, bearer(owner))).status;
       }),
     );
   expect(await downloads()).toEqual([410, 410]);
-  await upload(face, await (await presign(face, bearer(ada), announcementOf(content))).json(), content);
+  await upload(server, await (await presign(server, bearer(ada), announcementOf(content))).json(), content);
   expect(await downloads()).toEqual([200, 200]);
-  const { items } = face.domain.auditLog.list(face.world.organizationId, {
+  const { items } = server.domain.auditLog.list(server.world.organizationId, {
     action: "captured_session.recover",
   });
   expect(items.map(({ target }) => target).sort()).toEqual(kept.map(({ sessionId }) => sessionId).sort());
 });
 
 test("SES-7 a pending version changes nothing that readers see", async () => {
-  const face = await sameServer();
-  const credential = await member(face);
-  await capture(face, credential, "text", { title: "Before" });
-  const before = sessionsIn(face);
-  face.world.clock.advance(SECOND_MS);
-  await presign(face, credential, announcementOf("other text", { title: "After" }));
-  expect(sessionsIn(face)).toEqual(before);
-  await capture(face, credential, "other text", { title: "After" });
-  expect(sessionsIn(face).map(({ title }) => title)).toEqual(["After"]);
+  const server = await sameServer();
+  const credential = await member(server);
+  await capture(server, credential, "text", { title: "Before" });
+  const before = sessionsIn(server);
+  server.world.clock.advance(SECOND_MS);
+  await presign(server, credential, announcementOf("other text", { title: "After" }));
+  expect(sessionsIn(server)).toEqual(before);
+  await capture(server, credential, "other text", { title: "After" });
+  expect(sessionsIn(server).map(({ title }) => title)).toEqual(["After"]);
 });
 
 describe("SES-9 unfinished uploads of one user", () => {
   const digestOf = (at: number) => at.toString(16).padStart(64, "0");
 
-  async function announceMany(face: TestServer, credential: object, count: number, more: object = {}) {
+  async function announceMany(server: TestServer, credential: object, count: number, more: object = {}) {
     for (let at = 0; at < count; at += 1)
-      await presigned(face, credential, { sha256: digestOf(at), size_bytes: 1, ...more });
+      await presigned(server, credential, { sha256: digestOf(at), size_bytes: 1, ...more });
   }
 
   test(`allows at most ${PENDING_PER_USER_MAX} unfinished uploads`, async () => {
-    const face = await sameServer();
-    const credential = await member(face);
-    await announceMany(face, credential, PENDING_PER_USER_MAX);
-    const response = await presign(face, credential, announce({ sha256: DIGEST }));
+    const server = await sameServer();
+    const credential = await member(server);
+    await announceMany(server, credential, PENDING_PER_USER_MAX);
+    const response = await presign(server, credential, announce({ sha256: DIGEST }));
     expect(response.headers.get("retry-after")).toBe("60");
     expect(await outcomeOf(response)).toEqual([429, "sessions.too_many_pending", []]);
-    const repeated = await presign(face, credential, announce({ sha256: digestOf(0), size_bytes: 1 }));
+    const repeated = await presign(server, credential, announce({ sha256: digestOf(0), size_bytes: 1 }));
     expect(repeated.status).toBe(200);
-    expect((await presign(face, await member(face), announce({ sha256: DIGEST }))).status).toBe(200);
+    expect((await presign(server, await member(server), announce({ sha256: DIGEST }))).status).toBe(200);
   });
 
   test(`have at most ${PENDING_BYTES_PER_USER_MAX} bytes`, async () => {
-    const face = await sameServer();
-    const owner = await face.signedIn("member");
-    await announceMany(face, bearer(owner), 1);
+    const server = await sameServer();
+    const owner = await server.signedIn("member");
+    await announceMany(server, bearer(owner), 1);
     const others = PENDING_BYTES_PER_USER_MAX - UPLOAD_BYTES_MAX;
-    await face.world.db.write((tx) => {
+    await server.world.db.write((tx) => {
       tx.update(sessionArtifacts)
         .set({ sizeBytes: others })
         .where(eq(sessionArtifacts.userId, owner.user.id))
         .run();
     });
     const outcome = async (size: number) =>
-      (await presign(face, bearer(owner), announce({ sha256: DIGEST, size_bytes: size }))).status;
+      (await presign(server, bearer(owner), announce({ sha256: DIGEST, size_bytes: size }))).status;
     expect([await outcome(UPLOAD_BYTES_MAX - 1), await outcome(UPLOAD_BYTES_MAX)]).toEqual([200, 200]);
-    await face.world.db.write((tx) => {
+    await server.world.db.write((tx) => {
       tx.update(sessionArtifacts)
         .set({ sizeBytes: others + 1 })
         .where(eq(sessionArtifacts.sha256, digestOf(0)))
@@ -343,10 +351,10 @@ describe("SES-9 unfinished uploads of one user", () => {
 });
 
 test("SES-41 the quota of all sessions is refused above its limit only", async () => {
-  await using face = await createSessionServer({ sessions: { totalBytesMax: 10 } });
-  const credential = await member(face);
+  await using server = await createSessionServer({ sessions: { totalBytesMax: 10 } });
+  const credential = await member(server);
   const outcome = async (size: number) => {
-    const response = await presign(face, credential, announce({ sha256: DIGEST, size_bytes: size }));
+    const response = await presign(server, credential, announce({ sha256: DIGEST, size_bytes: size }));
     return [response.status, (await response.json()).reason, response.headers.get("retry-after")];
   };
   expect((await outcome(9))[0]).toBe(200);

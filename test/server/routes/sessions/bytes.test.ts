@@ -18,13 +18,13 @@ const PAUSE_MS = 500;
 const BYTES = "the bytes of a session";
 const TYPE = "application/vnd.blue.session-bundle+tar+gzip";
 
-let face: ListeningServer;
+let server: ListeningServer;
 let token: string;
 beforeAll(async () => {
-  face = await withCapture(await createListeningServer({ uploadTimes: TIMES }));
-  token = (await face.signedIn("member")).accessToken;
+  server = await withCapture(await createListeningServer({ uploadTimes: TIMES }));
+  token = (await server.signedIn("member")).accessToken;
 });
-afterAll(() => face[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 let count = 0;
 
@@ -32,17 +32,17 @@ let count = 0;
 async function announced(bytes: string | Uint8Array = BYTES, more: object = {}): Promise<PresignedOnWire> {
   count += 1;
   const announcement = announcementOf(bytes, { session_id: `native-${count}`, ...more });
-  return await (await presign(face, { token }, announcement)).json();
+  return await (await presign(server, { token }, announcement)).json();
 }
 
 /** @returns what is stored: the state, and whether the bytes are verified */
 function stateOf({ upload_id: id }: PresignedOnWire): string {
-  const artifact = face.domain.sessions.artifact({ organizationId: face.world.organizationId, id });
+  const artifact = server.domain.sessions.artifact({ organizationId: server.world.organizationId, id });
   return `${artifact?.status}${artifact?.storedAtMs === null ? "" : ", proved"}`;
 }
 
 const temporaryFiles = async (): Promise<string[]> =>
-  (await readdir(join(face.world.directory, "sessions"))).filter((name) => name.startsWith("put-"));
+  (await readdir(join(server.world.directory, "sessions"))).filter((name) => name.startsWith("put-"));
 
 interface Answered {
   status: number;
@@ -69,7 +69,7 @@ async function talk(
   const { pathname, search, host } = new URL(url);
   const head = [`PUT ${pathname}${search} HTTP/1.1`, `Host: ${host}`, `Content-Type: ${TYPE}`, ...headers];
   const { text, isClosed } = await converse(
-    { address: face.origin },
+    { address: server.origin },
     [`${head.join("\r\n")}\r\n\r\n`, ...body],
     waitMaxMs,
   );
@@ -91,7 +91,7 @@ test("SES-11 SES-13 fetch uploads the bytes, and again", async () => {
 
 test("SES-11 curl uploads a file", async () => {
   const presigned = await announced();
-  const file = join(face.world.directory, "capture.tgz");
+  const file = join(server.world.directory, "capture.tgz");
   await Bun.write(file, BYTES);
   const headers = Object.entries(presigned.headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const curl = Bun.spawn(
@@ -116,7 +116,7 @@ test("SES-13 SES-51 other bytes of equal size fail, and the announced ones succe
     reason: "sessions.digest_mismatch",
   });
   expect([stateOf(presigned), await temporaryFiles()]).toEqual(["failed", []]);
-  const refused = await face.request("POST", presigned.complete_url, { token });
+  const refused = await server.request("POST", presigned.complete_url, { token });
   expect([refused.status, (await refused.json()).reason]).toEqual([400, "sessions.not_uploaded"]);
   expect((await send(presigned.upload_url, { headers: presigned.headers, body: BYTES })).status).toBe(204);
   expect(stateOf(presigned)).toBe("pending, proved");
@@ -125,7 +125,7 @@ test("SES-13 SES-51 other bytes of equal size fail, and the announced ones succe
 test("SES-11 after completion the same bytes are accepted again and others are refused", async () => {
   const presigned = await announced();
   await send(presigned.upload_url, { headers: presigned.headers, body: BYTES });
-  expect((await face.request("POST", presigned.complete_url, { token })).status).toBe(200);
+  expect((await server.request("POST", presigned.complete_url, { token })).status).toBe(200);
   expect((await send(presigned.upload_url, { headers: presigned.headers, body: BYTES })).status).toBe(204);
   expect(await send(presigned.upload_url, { headers: presigned.headers, body: BYTES.toUpperCase() })).toEqual(
     { status: 409, reason: "sessions.already_complete" },
@@ -243,12 +243,12 @@ test("SES-10 the address of another upload's signature is refused", async () => 
 test("SES-18 a download address takes no bytes", async () => {
   const presigned = await announced();
   await send(presigned.upload_url, { headers: presigned.headers, body: BYTES });
-  await face.request("POST", presigned.complete_url, { token });
-  const { sessionId: id } = face.domain.sessions.artifact({
-    organizationId: face.world.organizationId,
+  await server.request("POST", presigned.complete_url, { token });
+  const { sessionId: id } = server.domain.sessions.artifact({
+    organizationId: server.world.organizationId,
     id: presigned.upload_id,
   }) ?? { sessionId: "" };
-  const offered = await face.request("POST", `/session-uploads/${id}/download`, { token });
+  const offered = await server.request("POST", `/session-uploads/${id}/download`, { token });
   const { download_url: url } = await offered.json();
   expect((await put(url)).status).toBe(403);
   const part = await fetch(url, { headers: { range: "bytes=4-8" } });
@@ -264,9 +264,9 @@ test("SES-18 a download address takes no bytes", async () => {
 test("SES-11 SES-51 an address takes bytes until it expires and not afterwards", async () => {
   const presigned = await announced();
   const expires = Number(new URL(presigned.upload_url).searchParams.get("expires"));
-  face.world.clock.set(expires * SECOND_MS - 1);
+  server.world.clock.set(expires * SECOND_MS - 1);
   expect((await put(presigned.upload_url)).status).toBe(204);
-  face.world.clock.set(expires * SECOND_MS);
+  server.world.clock.set(expires * SECOND_MS);
   expect((await put(presigned.upload_url)).status).toBe(403);
 });
 

@@ -19,14 +19,14 @@ const HALF = BYTES.slice(0, BYTES.length / 2);
 const PROBLEM = /"request_id":"[^"]+"[\s\S]*\}/;
 
 const thread = new WriteThread();
-let face: ListeningServer;
+let server: ListeningServer;
 let token: string;
 beforeAll(async () => {
-  face = await withCapture(await createListeningServer({ writeUploads: thread.open }));
-  token = (await face.signedIn("member")).accessToken;
+  server = await withCapture(await createListeningServer({ writeUploads: thread.open }));
+  token = (await server.signedIn("member")).accessToken;
 });
 afterAll(async () => {
-  await face[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
   thread[Symbol.dispose]();
 });
 
@@ -35,12 +35,12 @@ let count = 0;
 async function announced(): Promise<PresignedOnWire> {
   count += 1;
   return await (
-    await presign(face, { token }, announcementOf(BYTES, { session_id: `large-${count}` }))
+    await presign(server, { token }, announcementOf(BYTES, { session_id: `large-${count}` }))
   ).json();
 }
 
 const temporaryFiles = async (): Promise<string[]> =>
-  (await readdir(join(face.world.directory, "sessions"))).filter((name) => name.startsWith("put-"));
+  (await readdir(join(server.world.directory, "sessions"))).filter((name) => name.startsWith("put-"));
 
 /** Writes a raw request. */
 function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step[], wait: number | RegExp) {
@@ -51,14 +51,14 @@ function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step
     `Content-Type: ${headers["content-type"]}`,
     `Content-Length: ${BYTES.length}`,
   ];
-  return converse({ address: face.origin }, [`${head.join("\r\n")}\r\n\r\n`, ...body], wait);
+  return converse({ address: server.origin }, [`${head.join("\r\n")}\r\n\r\n`, ...body], wait);
 }
 
 /** The plain retry of the client. */
 async function retried(presigned: PresignedOnWire): Promise<number[]> {
   const { upload_url: url, headers, complete_url } = presigned;
   const stored = await fetch(url, { method: "PUT", headers, body: BYTES });
-  const completed = await face.request("POST", complete_url, { token });
+  const completed = await server.request("POST", complete_url, { token });
   return [stored.status, completed.status];
 }
 

@@ -21,16 +21,16 @@ async function site(options: S3ServerOptions = {}) {
   const world = await createWorld();
   const { clock } = world;
   const bucket = bucketAt(store.origin, { clock, answerTimeoutMs: 300 });
-  const face = await createSessionServer({
+  const server = await createSessionServer({
     world,
     s3Objects: createS3Objects({ bucket, clock, prefix: "captured/" }),
     sessions: { store: "s3" },
   });
-  const { accessToken: token } = await face.signedIn("member");
-  const presigned: PresignedOnWire = await (await presign(face, { token }, announcementOf(BYTES))).json();
+  const { accessToken: token } = await server.signedIn("member");
+  const presigned: PresignedOnWire = await (await presign(server, { token }, announcementOf(BYTES))).json();
   const objects = store.buckets.get("sessions") ?? new Map();
   return {
-    face,
+    server,
     store,
     world,
     token,
@@ -39,12 +39,12 @@ async function site(options: S3ServerOptions = {}) {
     send: async (body = BYTES) =>
       (await fetch(presigned.upload_url, { method: "PUT", headers: presigned.headers, body })).status,
     async complete() {
-      const response = await face.request("POST", presigned.complete_url, { token });
+      const response = await server.request("POST", presigned.complete_url, { token });
       const { status, reason } = await response.json();
       return [response.status, status === "complete" ? status : reason];
     },
     async [Symbol.asyncDispose]() {
-      await face[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },
   };
@@ -60,9 +60,9 @@ test("SES-16 SES-62 a capture goes to the store, is completed by one HEAD, and i
   own.store.seen.length = 0;
   expect(await own.complete()).toEqual(COMPLETE);
   expect(own.store.seen.map((line) => line.split(" ")[0])).toEqual(["HEAD"]);
-  const listed = await (await own.face.request("GET", "/session-uploads", { token: own.token })).json();
+  const listed = await (await own.server.request("GET", "/session-uploads", { token: own.token })).json();
   const id = JSON.stringify(listed).match(/"id":"([^"]+)"/)?.[1];
-  const offer = await own.face.request("POST", `/session-uploads/${id}/download`, { token: own.token });
+  const offer = await own.server.request("POST", `/session-uploads/${id}/download`, { token: own.token });
   const { download_url: url } = await offer.json();
   expect(url).toStartWith(own.store.origin);
   const answer = await fetch(url);
@@ -103,7 +103,7 @@ test("a store that is down, silent or refuses answers 503 until it is back, and 
     () => new Promise<Response>(() => {}),
   ]) {
     own.store.instead = instead;
-    const response = await own.face.request("POST", own.presigned.complete_url, { token: own.token });
+    const response = await own.server.request("POST", own.presigned.complete_url, { token: own.token });
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "30"]);
     expect(await response.text()).not.toMatch(/10\.0\.0\.1|127\.0\.0\.1|AccessDenied|captured\/|X-Amz/);
   }

@@ -13,20 +13,20 @@ const PRIVATE = {
 };
 
 test("SES-49 acts on captured sessions are audited, without titles, summaries, paths or addresses", async () => {
-  await using face = await createSessionServer();
-  const { accessToken: token } = await face.signedIn("member");
-  const { sessionId } = await capture(face, { token }, "first", PRIVATE);
+  await using server = await createSessionServer();
+  const { accessToken: token } = await server.signedIn("member");
+  const { sessionId } = await capture(server, { token }, "first", PRIVATE);
   const path = `/session-uploads/${sessionId}`;
-  await face.request("PUT", `${path}/sharing`, { token, body: { mode: "workspace" } });
-  await face.request("POST", `${path}/download`, { token });
-  const { sessionId: other } = await capture(face, { token }, "other", { ...PRIVATE, session_id: "other" });
-  await face.request("DELETE", `/session-uploads/${other}`, { token });
-  const { retention } = face.domain.sessions;
-  await retention.hold(face.world.system, sessionId, true);
-  await retention.hold(face.world.system, sessionId, false);
-  face.world.clock.advance(30 * DAY_MS);
-  await retention.run(face.world.system, new AbortController().signal);
-  const entries = face.world.db.read.select().from(auditEntries).all();
+  await server.request("PUT", `${path}/sharing`, { token, body: { mode: "workspace" } });
+  await server.request("POST", `${path}/download`, { token });
+  const { sessionId: other } = await capture(server, { token }, "other", { ...PRIVATE, session_id: "other" });
+  await server.request("DELETE", `/session-uploads/${other}`, { token });
+  const { retention } = server.domain.sessions;
+  await retention.hold(server.world.system, sessionId, true);
+  await retention.hold(server.world.system, sessionId, false);
+  server.world.clock.advance(30 * DAY_MS);
+  await retention.run(server.world.system, new AbortController().signal);
+  const entries = server.world.db.read.select().from(auditEntries).all();
   const acts = entries.map(({ action }) => action).filter((action) => action.startsWith("captured_session."));
   expect(acts.map((action) => action.replace("captured_session.", ""))).toEqual([
     ...["complete", "share", "download", "complete", "remove", "hold", "release", "expire"],

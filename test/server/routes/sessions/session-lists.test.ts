@@ -6,43 +6,48 @@ import { LIST_LIMIT_MAX, MEMBERS_MAX, VERSIONS_SHOWN_MAX } from "../../../../src
 import { announcementOf, capture, createSessionServer, presign } from "../../../support/content/sessions.ts";
 import type { Sent, TestServer } from "../../../support/server.ts";
 
-const get = (face: TestServer, path: string, credential: Sent) => face.request("GET", path, credential);
-const read = async (face: TestServer, path: string, credential: Sent) => {
-  const response = await get(face, path, credential);
+const get = (server: TestServer, path: string, credential: Sent) => server.request("GET", path, credential);
+const read = async (server: TestServer, path: string, credential: Sent) => {
+  const response = await get(server, path, credential);
   return { status: response.status, ...(await response.json()) };
 };
 const idsOf = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
 
-async function people(face: TestServer) {
+async function people(server: TestServer) {
   const [ada, ben, admin] = [
-    await face.signedIn("member", { email: "ada@example.com" }),
-    await face.signedIn("member", { email: "ben@example.com" }),
-    await face.signedIn("admin", { email: "root@example.com" }),
+    await server.signedIn("member", { email: "ada@example.com" }),
+    await server.signedIn("member", { email: "ben@example.com" }),
+    await server.signedIn("admin", { email: "root@example.com" }),
   ];
   const asCaller = ({ accessToken, user }: typeof ada) => ({ token: accessToken, id: user.id });
   return { ada: asCaller(ada), ben: asCaller(ben), admin: asCaller(admin) };
 }
 
 /** Captures of one owner, a minute apart. @returns their ids, newest first */
-async function captures(face: TestServer, { token }: { token: string }, names: readonly string[], more = {}) {
+async function captures(
+  server: TestServer,
+  { token }: { token: string },
+  names: readonly string[],
+  more = {},
+) {
   const ids: string[] = [];
   for (const name of names) {
-    face.world.clock.advance(60_000);
-    const { sessionId } = await capture(face, { token }, name, { session_id: name, ...more });
+    server.world.clock.advance(60_000);
+    const { sessionId } = await capture(server, { token }, name, { session_id: name, ...more });
     ids.unshift(sessionId);
   }
   return ids;
 }
 
-const share = (face: TestServer, { token }: { token: string }, id: string, body: object) =>
-  face.request("PUT", `/session-uploads/${id}/sharing`, { token, body });
+const share = (server: TestServer, { token }: { token: string }, id: string, body: object) =>
+  server.request("PUT", `/session-uploads/${id}/sharing`, { token, body });
 
 test("SES-21 SES-7 a session is listed once it is complete, with what was announced", async () => {
-  await using face = await createSessionServer();
-  const { ada } = await people(face);
-  await presign(face, { token: ada.token }, announcementOf("unfinished", { session_id: "unfinished" }));
-  const [id] = await captures(face, ada, ["native"]);
-  const page = await read(face, "/session-uploads?page=1", ada);
+  await using server = await createSessionServer();
+  const { ada } = await people(server);
+  await presign(server, { token: ada.token }, announcementOf("unfinished", { session_id: "unfinished" }));
+  const [id] = await captures(server, ada, ["native"]);
+  const page = await read(server, "/session-uploads?page=1", ada);
   expect(page).toMatchObject({ page: 1, per_page: 25, total: 1, total_pages: 1 });
   const { updated_at: updatedAt } = page.items[0];
   expect(page.items).toEqual([
@@ -72,24 +77,24 @@ test("SES-21 SES-7 a session is listed once it is complete, with what was announ
 });
 
 test("SES-21 pages behind a cursor follow each other, newest first", async () => {
-  await using face = await createSessionServer();
-  const { ada } = await people(face);
-  const ids = await captures(face, ada, ["a", "b", "c"]);
-  const first = await read(face, "/session-uploads?limit=2", ada);
+  await using server = await createSessionServer();
+  const { ada } = await people(server);
+  const ids = await captures(server, ada, ["a", "b", "c"]);
+  const first = await read(server, "/session-uploads?limit=2", ada);
   expect([idsOf(first), first.next_cursor]).toEqual([ids.slice(0, 2), ids[1]]);
-  const last = await read(face, `/session-uploads?limit=2&cursor=${first.next_cursor}`, ada);
+  const last = await read(server, `/session-uploads?limit=2&cursor=${first.next_cursor}`, ada);
   expect([idsOf(last), last.next_cursor]).toEqual([[ids[2]], null]);
-  const whole = await read(face, "/session-uploads?limit=3", ada);
+  const whole = await read(server, "/session-uploads?limit=3", ada);
   expect([idsOf(whole), whole.next_cursor]).toEqual([ids, null]);
 });
 
 test("SES-21 a cursor of a session that the caller does not see gives an empty page", async () => {
-  await using face = await createSessionServer();
-  const { ada, ben } = await people(face);
-  const [hidden] = await captures(face, ada, ["a"]);
-  await captures(face, ben, ["b"]);
+  await using server = await createSessionServer();
+  const { ada, ben } = await people(server);
+  const [hidden] = await captures(server, ada, ["a"]);
+  await captures(server, ben, ["b"]);
   for (const cursor of [hidden, crypto.randomUUID()])
-    expect(await read(face, `/session-uploads?cursor=${cursor}`, ben)).toEqual({
+    expect(await read(server, `/session-uploads?cursor=${cursor}`, ben)).toEqual({
       status: 200,
       items: [],
       next_cursor: null,
@@ -97,16 +102,19 @@ test("SES-21 a cursor of a session that the caller does not see gives an empty p
 });
 
 test("SES-21 portable sessions are own and shared ones, for administrators too", async () => {
-  await using face = await createSessionServer();
-  const { ada, admin } = await people(face);
-  const [shared = ""] = await captures(face, ada, ["hidden", "shared"]);
-  const [raw = ""] = await captures(face, ada, ["raw"], { artifact_format: "legacy-raw", resumable: false });
-  const [own] = await captures(face, admin, ["own"]);
-  await share(face, ada, shared, { mode: "workspace" });
-  await share(face, ada, raw, { mode: "workspace" });
-  const page = await read(face, "/session-uploads?resumable=true&page=7&user_id=zz", admin);
+  await using server = await createSessionServer();
+  const { ada, admin } = await people(server);
+  const [shared = ""] = await captures(server, ada, ["hidden", "shared"]);
+  const [raw = ""] = await captures(server, ada, ["raw"], {
+    artifact_format: "legacy-raw",
+    resumable: false,
+  });
+  const [own] = await captures(server, admin, ["own"]);
+  await share(server, ada, shared, { mode: "workspace" });
+  await share(server, ada, raw, { mode: "workspace" });
+  const page = await read(server, "/session-uploads?resumable=true&page=7&user_id=zz", admin);
   expect(page.status).toBe(400); // a malformed value is refused in every mode
-  const { items } = await read(face, "/session-uploads?resumable=true&page=7&sort=updated_asc", admin);
+  const { items } = await read(server, "/session-uploads?resumable=true&page=7&sort=updated_asc", admin);
   expect(items.map((item: { id: string; shared: boolean }) => [item.id, item.shared])).toEqual([
     [own, false],
     [shared, true],
@@ -130,37 +138,37 @@ test.each([
   ["user_id=ada", "/user_id"],
   [`q=${"x".repeat(201)}`, "/q"],
 ])("SES-21 refuses %s", async (query, pointer) => {
-  await using face = await createSessionServer();
-  const { ada } = await people(face);
-  const problem = await read(face, `/session-uploads?${query}`, ada);
+  await using server = await createSessionServer();
+  const { ada } = await people(server);
+  const problem = await read(server, `/session-uploads?${query}`, ada);
   expect([problem.status, problem.errors]).toEqual([400, [expect.objectContaining({ pointer })]]);
 });
 
 test("SES-21 tells all problems of a query at once; limits of pages hold at and below", async () => {
-  await using face = await createSessionServer();
-  const { ada } = await people(face);
-  const { errors } = await read(face, "/session-uploads?limit=0&status=x&sort=y&user_id=z", ada);
+  await using server = await createSessionServer();
+  const { ada } = await people(server);
+  const { errors } = await read(server, "/session-uploads?limit=0&status=x&sort=y&user_id=z", ada);
   expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
     ...["/status", "/sort", "/limit", "/user_id"],
     "/limit",
   ]);
   for (const limit of [1, LIST_LIMIT_MAX - 1, LIST_LIMIT_MAX])
     for (const name of ["limit", "per_page"])
-      expect((await get(face, `/session-uploads?${name}=${limit}`, ada)).status).toBe(200);
+      expect((await get(server, `/session-uploads?${name}=${limit}`, ada)).status).toBe(200);
 });
 
 test("SES-22 filters by text, harness and day, in both orders", async () => {
-  await using face = await createSessionServer();
-  const { ada } = await people(face);
-  const [percent] = await captures(face, ada, ["one"], { title: "100% ÉLAN", summary: "second line" });
-  const [other] = await captures(face, ada, ["two"], {
+  await using server = await createSessionServer();
+  const { ada } = await people(server);
+  const [percent] = await captures(server, ada, ["one"], { title: "100% ÉLAN", summary: "second line" });
+  const [other] = await captures(server, ada, ["two"], {
     harness: "kimi",
     compatibility_profile: "legacy",
     resumable: false,
     artifact_format: "legacy-raw",
     cwd: "/srv/Two",
   });
-  const find = async (query: string) => idsOf(await read(face, `/session-uploads?${query}`, ada));
+  const find = async (query: string) => idsOf(await read(server, `/session-uploads?${query}`, ada));
   expect(await find(`q=${encodeURIComponent("100% élan")}`)).toEqual([percent ?? ""]);
   expect(await find("q=LINE")).toEqual([percent ?? ""]);
   expect(await find(`q=${encodeURIComponent("%")}`)).toEqual([percent ?? ""]);
@@ -169,22 +177,22 @@ test("SES-22 filters by text, harness and day, in both orders", async () => {
   expect(await find("harness=kimi")).toEqual([other ?? ""]);
   expect(await find("harness=kim")).toEqual([]);
   expect(await find("sort=updated_asc")).toEqual([percent ?? "", other ?? ""]);
-  const today = new Date(face.world.clock.nowMs()).toISOString().slice(0, 10);
+  const today = new Date(server.world.clock.nowMs()).toISOString().slice(0, 10);
   expect(await find(`updated_from=${today}&updated_to=${today}`)).toHaveLength(2);
-  const tomorrow = new Date(face.world.clock.nowMs() + 86_400_000).toISOString().slice(0, 10);
+  const tomorrow = new Date(server.world.clock.nowMs() + 86_400_000).toISOString().slice(0, 10);
   expect(await find(`updated_from=${tomorrow}`)).toEqual([]);
 });
 
 test("SES-22 SES-51 a member sees own and shared sessions, an administrator all, or those of an owner", async () => {
-  await using face = await createSessionServer();
-  const { ada, ben, admin } = await people(face);
-  const [selected, workspace, hidden] = await captures(face, ada, ["hidden", "workspace", "selected"]);
-  const [own] = await captures(face, ben, ["own"]);
-  await share(face, ada, workspace ?? "", { mode: "workspace" });
-  await share(face, ada, selected ?? "", { mode: "selected", user_ids: [ben.id] });
+  await using server = await createSessionServer();
+  const { ada, ben, admin } = await people(server);
+  const [selected, workspace, hidden] = await captures(server, ada, ["hidden", "workspace", "selected"]);
+  const [own] = await captures(server, ben, ["own"]);
+  await share(server, ada, workspace ?? "", { mode: "workspace" });
+  await share(server, ada, selected ?? "", { mode: "selected", user_ids: [ben.id] });
   const all = [own, selected, workspace, hidden];
   const seen = async (query: string, caller: Sent) => {
-    const page = await read(face, `/session-uploads?${query}`, caller);
+    const page = await read(server, `/session-uploads?${query}`, caller);
     return [idsOf(page), page.total];
   };
   expect(await seen("page=1", ben)).toEqual([all.slice(0, 3), 3]);
@@ -197,14 +205,14 @@ test("SES-22 SES-51 a member sees own and shared sessions, an administrator all,
 });
 
 test("SES-23 the owner and administrators find sessions by a version that is not current", async () => {
-  await using face = await createSessionServer();
-  const { ada, ben, admin } = await people(face);
-  const [done] = await captures(face, ada, ["done"]);
-  await share(face, ada, done ?? "", { mode: "workspace" });
-  await capture(face, ada, "newer", { session_id: "done" });
-  await presign(face, ada, announcementOf("unfinished", { session_id: "unfinished" }));
+  await using server = await createSessionServer();
+  const { ada, ben, admin } = await people(server);
+  const [done] = await captures(server, ada, ["done"]);
+  await share(server, ada, done ?? "", { mode: "workspace" });
+  await capture(server, ada, "newer", { session_id: "done" });
+  await presign(server, ada, announcementOf("unfinished", { session_id: "unfinished" }));
   const find = async (status: string, caller: Sent) =>
-    (await read(face, `/session-uploads?page=1&status=${status}`, caller)).items.map(
+    (await read(server, `/session-uploads?page=1&status=${status}`, caller)).items.map(
       (item: Record<string, unknown>) => [item.native_session_id, item.status],
     );
   for (const caller of [ada, admin]) {
@@ -217,27 +225,27 @@ test("SES-23 the owner and administrators find sessions by a version that is not
 });
 
 test("SES-24 SES-25 the detail shows versions, newest first, and recipients only to owner and administrator", async () => {
-  await using face = await createSessionServer();
-  const { ada, ben, admin } = await people(face);
-  const eve = await face.signedIn("member", { email: "eve@example.com" });
-  const [id = ""] = await captures(face, ada, ["done"]);
-  await capture(face, ada, "newer", { session_id: "done" });
-  await presign(face, ada, announcementOf("unfinished", { session_id: "done" }));
+  await using server = await createSessionServer();
+  const { ada, ben, admin } = await people(server);
+  const eve = await server.signedIn("member", { email: "eve@example.com" });
+  const [id = ""] = await captures(server, ada, ["done"]);
+  await capture(server, ada, "newer", { session_id: "done" });
+  await presign(server, ada, announcementOf("unfinished", { session_id: "done" }));
   const path = `/session-uploads/${id}`;
-  expect((await get(face, path, ben)).status).toBe(403);
-  expect((await get(face, `/session-uploads/${crypto.randomUUID()}`, ben)).status).toBe(404);
-  await share(face, ada, id, { mode: "selected", user_ids: [ben.id, eve.user.id] });
+  expect((await get(server, path, ben)).status).toBe(403);
+  expect((await get(server, `/session-uploads/${crypto.randomUUID()}`, ben)).status).toBe(404);
+  await share(server, ada, id, { mode: "selected", user_ids: [ben.id, eve.user.id] });
   const recipients = [ben.id, eve.user.id].sort();
   for (const [caller, statuses, userIds] of [
     [ada, ["pending", "complete", "superseded"], recipients],
     [admin, ["pending", "complete", "superseded"], recipients],
     [ben, ["complete", "superseded"], [ben.id]],
   ] as const) {
-    const detail = await read(face, path, caller);
+    const detail = await read(server, path, caller);
     expect(detail.artifacts.map(({ status }: { status: string }) => status)).toEqual(statuses);
     expect(detail.sharing).toEqual({ user_ids: userIds, recipient_count: 2 });
     expect(detail.session.share_recipient_count).toBe(2);
-    const shown = await read(face, `${path}/sharing`, caller);
+    const shown = await read(server, `${path}/sharing`, caller);
     expect([shown.recipient_count, shown.recipients.length, shown.can_edit]).toEqual([
       ...[2, userIds.length],
       caller === ada,
@@ -246,36 +254,36 @@ test("SES-24 SES-25 the detail shows versions, newest first, and recipients only
 });
 
 test(`SES-24 the detail shows at most ${VERSIONS_SHOWN_MAX} versions`, async () => {
-  await using face = await createSessionServer();
-  const { ada } = await people(face);
-  const [id = ""] = await captures(face, ada, ["native"]);
+  await using server = await createSessionServer();
+  const { ada } = await people(server);
+  const [id = ""] = await captures(server, ada, ["native"]);
   const announce = (number: number) =>
-    presign(face, ada, announcementOf(`version ${number}`, { session_id: "native" }));
+    presign(server, ada, announcementOf(`version ${number}`, { session_id: "native" }));
   for (const number of Array(VERSIONS_SHOWN_MAX - 2).keys()) await announce(number);
   for (const count of [VERSIONS_SHOWN_MAX - 1, VERSIONS_SHOWN_MAX, VERSIONS_SHOWN_MAX + 1]) {
-    const { artifacts } = await read(face, `/session-uploads/${id}`, ada);
+    const { artifacts } = await read(server, `/session-uploads/${id}`, ada);
     expect(artifacts).toHaveLength(Math.min(count, VERSIONS_SHOWN_MAX));
     await announce(count);
   }
 });
 
 test("SES-29 facets follow what the caller sees, and the selected user comes first", async () => {
-  await using face = await createSessionServer();
-  const { ada, ben, admin } = await people(face);
-  const [shared = ""] = await captures(face, ada, ["a"]);
-  await captures(face, ben, ["b"], {
+  await using server = await createSessionServer();
+  const { ada, ben, admin } = await people(server);
+  const [shared = ""] = await captures(server, ada, ["a"]);
+  await captures(server, ben, ["b"], {
     harness: "kimi",
     compatibility_profile: "legacy",
     resumable: false,
     artifact_format: "legacy-raw",
   });
   const facets = async (caller: Sent, query = "") => {
-    const { users: owners, harnesses } = await read(face, `/session-uploads/facets${query}`, caller);
+    const { users: owners, harnesses } = await read(server, `/session-uploads/facets${query}`, caller);
     return [owners.map(({ email }: { email: string }) => email), harnesses];
   };
   expect(await facets(ada)).toEqual([["ada@example.com"], ["codex"]]);
   expect(await facets(ben)).toEqual([["ben@example.com"], ["kimi"]]);
-  await share(face, ada, shared, { mode: "selected", user_ids: [ben.id] });
+  await share(server, ada, shared, { mode: "selected", user_ids: [ben.id] });
   expect(await facets(ben)).toEqual([
     ["ada@example.com", "ben@example.com"],
     ["codex", "kimi"],
@@ -285,23 +293,23 @@ test("SES-29 facets follow what the caller sees, and the selected user comes fir
     ["ben@example.com", "ada@example.com"],
     ["codex", "kimi"],
   ]);
-  expect((await get(face, "/session-uploads/facets?selected_user_id=7", ben)).status).toBe(400);
+  expect((await get(server, "/session-uploads/facets?selected_user_id=7", ben)).status).toBe(400);
 });
 
 test("SES-29 colleagues to share with are active ones, without the caller, at most ten", async () => {
-  await using face = await createSessionServer();
-  const { ada, ben } = await people(face);
+  await using server = await createSessionServer();
+  const { ada, ben } = await people(server);
   const members = async (q: string) =>
-    (await read(face, `/session-uploads/members?q=${q}`, ada)).items.map(
+    (await read(server, `/session-uploads/members?q=${q}`, ada)).items.map(
       ({ email }: { email: string }) => email,
     );
   expect(await members("")).toEqual(["ben@example.com", "root@example.com"]);
   expect(await members("BEN")).toEqual(["ben@example.com"]);
-  await face.world.db.write((tx) => {
+  await server.world.db.write((tx) => {
     tx.update(users).set({ status: "suspended" }).where(eq(users.id, ben.id)).run();
   });
   expect(await members("ben")).toEqual([]);
   for (const number of Array(MEMBERS_MAX + 1).keys())
-    await face.signedIn("member", { email: `zoe${number}@example.com` });
+    await server.signedIn("member", { email: `zoe${number}@example.com` });
   expect(await members("zoe")).toHaveLength(MEMBERS_MAX);
 });

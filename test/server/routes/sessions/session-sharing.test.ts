@@ -9,78 +9,78 @@ import { capture, createSessionServer } from "../../../support/content/sessions.
 import type { Sent, TestServer } from "../../../support/server.ts";
 
 async function site() {
-  const face = await createSessionServer();
+  const server = await createSessionServer();
   const [ada, ben, admin] = [
-    await face.signedIn("member"),
-    await face.signedIn("member"),
-    await face.signedIn("admin"),
+    await server.signedIn("member"),
+    await server.signedIn("member"),
+    await server.signedIn("admin"),
   ];
-  const { sessionId } = await capture(face, { token: ada.accessToken }, "text");
+  const { sessionId } = await capture(server, { token: ada.accessToken }, "text");
   const path = `/session-uploads/${sessionId}`;
-  return { face, path, sessionId, ada, ben, admin };
+  return { server, path, sessionId, ada, ben, admin };
 }
 
-const put = (face: TestServer, path: string, { accessToken }: { accessToken: string }, body: unknown) =>
-  face.request("PUT", `${path}/sharing`, { token: accessToken, body });
-const statusOf = async (face: TestServer, path: string, credential: Sent) =>
-  (await face.request("GET", path, credential)).status;
-const shares = (face: TestServer) =>
-  face.world.db.read
+const put = (server: TestServer, path: string, { accessToken }: { accessToken: string }, body: unknown) =>
+  server.request("PUT", `${path}/sharing`, { token: accessToken, body });
+const statusOf = async (server: TestServer, path: string, credential: Sent) =>
+  (await server.request("GET", path, credential)).status;
+const shares = (server: TestServer) =>
+  server.world.db.read
     .select()
     .from(auditEntries)
     .where(eq(auditEntries.action, "captured_session.share"))
     .all();
 
 test("SES-26 an owner shares with everybody, with some, and with nobody again", async () => {
-  const { face, path, sessionId, ada, ben, admin } = await site();
-  await using _ = face;
+  const { server, path, sessionId, ada, ben, admin } = await site();
+  await using _ = server;
   const ids = [ada.user.id, ben.user.id, ben.user.id.toUpperCase(), admin.user.id];
-  const named = await put(face, path, ada, { mode: "selected", user_ids: ids });
+  const named = await put(server, path, ada, { mode: "selected", user_ids: ids });
   expect([named.status, await named.json()]).toEqual([
     200,
     { id: sessionId, mode: "selected", user_ids: [ben.user.id, admin.user.id].sort() },
   ]);
-  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(200);
-  const workspace = await put(face, path, ada, { mode: "workspace" });
+  expect(await statusOf(server, path, { token: ben.accessToken })).toBe(200);
+  const workspace = await put(server, path, ada, { mode: "workspace" });
   expect(await workspace.json()).toEqual({ id: sessionId, mode: "workspace", user_ids: [] });
-  const everybody = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
+  const everybody = await server.request("GET", `${path}/sharing`, { token: ada.accessToken });
   expect(await everybody.json()).toMatchObject({
     mode: "workspace",
     can_edit: true,
     recipient_count: 2,
     recipients: [{}, {}],
   });
-  await put(face, path, ada, { mode: "private", user_ids: [] });
-  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(403);
-  expect(shares(face)).toHaveLength(3);
+  await put(server, path, ada, { mode: "private", user_ids: [] });
+  expect(await statusOf(server, path, { token: ben.accessToken })).toBe(403);
+  expect(shares(server)).toHaveLength(3);
 });
 
 test("SES-26 sharing does not change the time of the session, and the same sharing again writes nothing", async () => {
-  const { face, path, ada, ben } = await site();
-  await using _ = face;
+  const { server, path, ada, ben } = await site();
+  await using _ = server;
   const read = async () =>
-    (await (await face.request("GET", path, { token: ada.accessToken })).json()).session;
+    (await (await server.request("GET", path, { token: ada.accessToken })).json()).session;
   const before = await read();
-  face.world.clock.advance(60_000);
+  server.world.clock.advance(60_000);
   const wanted = { mode: "selected", user_ids: [ben.user.id] };
-  await put(face, path, ada, wanted);
+  await put(server, path, ada, wanted);
   expect((await read()).updated_at).toBe(before.updated_at);
-  expect((await put(face, path, ada, wanted)).status).toBe(200);
-  expect(shares(face)).toHaveLength(1);
-  const [entry] = shares(face);
+  expect((await put(server, path, ada, wanted)).status).toBe(200);
+  expect(shares(server)).toHaveLength(1);
+  const [entry] = shares(server);
   expect(JSON.stringify(entry)).not.toContain(before.title);
   expect(JSON.stringify(entry)).toContain(ben.user.id);
 });
 
 test("SES-26 SES-51 only the owner shares, not an administrator and not a recipient", async () => {
-  const { face, path, ada, ben, admin } = await site();
-  await using _ = face;
-  await put(face, path, ada, { mode: "workspace" });
+  const { server, path, ada, ben, admin } = await site();
+  await using _ = server;
+  await put(server, path, ada, { mode: "workspace" });
   for (const caller of [ben, admin]) {
-    const response = await put(face, path, caller, { mode: "private" });
+    const response = await put(server, path, caller, { mode: "private" });
     expect([response.status, (await response.json()).reason]).toEqual([403, "sessions.not_own"]);
   }
-  const unknown = await put(face, `/session-uploads/${crypto.randomUUID()}`, ada, { mode: "private" });
+  const unknown = await put(server, `/session-uploads/${crypto.randomUUID()}`, ada, { mode: "private" });
   expect(unknown.status).toBe(404);
 });
 
@@ -95,9 +95,9 @@ test.each([
     ["/note", "/other", "/user_ids/0", "/user_ids/1"],
   ],
 ])("SES-26 refuses %s", async (_name, body, pointers) => {
-  const { face, path, ada } = await site();
-  await using _ = face;
-  const response = await put(face, path, ada, body);
+  const { server, path, ada } = await site();
+  await using _ = server;
+  const response = await put(server, path, ada, body);
   const { errors } = await response.json();
   expect([response.status, errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
     400,
@@ -106,10 +106,10 @@ test.each([
 });
 
 test("SES-26 each problem names its place and the wrong value, and a limited number are listed", async () => {
-  const { face, path, ada } = await site();
-  await using _ = face;
+  const { server, path, ada } = await site();
+  await using _ = server;
   const detailsOf = async (body: unknown) => {
-    const { errors } = await (await put(face, path, ada, body)).json();
+    const { errors } = await (await put(server, path, ada, body)).json();
     return errors.map(({ detail }: { detail: string }) => detail);
   };
   const nobody = "01890000-0000-7000-8000-000000000000";
@@ -138,67 +138,67 @@ test("SES-26 each problem names its place and the wrong value, and a limited num
 });
 
 test("SES-26 refuses the owner alone, and suspended people", async () => {
-  const { face, path, ada, ben } = await site();
-  await using _ = face;
-  expect((await put(face, path, ada, { mode: "selected", user_ids: [ada.user.id] })).status).toBe(400);
-  await suspend(face, ben.user.id);
-  expect((await put(face, path, ada, { mode: "selected", user_ids: [ben.user.id] })).status).toBe(400);
-  expect((await put(face, path, ada, { mode: 7 })).status).toBe(422);
+  const { server, path, ada, ben } = await site();
+  await using _ = server;
+  expect((await put(server, path, ada, { mode: "selected", user_ids: [ada.user.id] })).status).toBe(400);
+  await suspend(server, ben.user.id);
+  expect((await put(server, path, ada, { mode: "selected", user_ids: [ben.user.id] })).status).toBe(400);
+  expect((await put(server, path, ada, { mode: 7 })).status).toBe(422);
 });
 
 test(`SES-26 a session has at most ${RECIPIENTS_MAX} recipients`, async () => {
-  const { face, path, ada } = await site();
-  await using _ = face;
-  const ids = await addUsers(face, RECIPIENTS_MAX + 1, ada.user.id);
+  const { server, path, ada } = await site();
+  await using _ = server;
+  const ids = await addUsers(server, RECIPIENTS_MAX + 1, ada.user.id);
   for (const [count, status] of [
     [RECIPIENTS_MAX - 1, 200],
     [RECIPIENTS_MAX, 200],
     [RECIPIENTS_MAX + 1, 400],
   ] as const) {
     const user_ids = [ada.user.id, ...ids.slice(0, count)];
-    expect((await put(face, path, ada, { mode: "selected", user_ids })).status).toBe(status);
+    expect((await put(server, path, ada, { mode: "selected", user_ids })).status).toBe(status);
   }
-  const detail = await (await face.request("GET", path, { token: ada.accessToken })).json();
+  const detail = await (await server.request("GET", path, { token: ada.accessToken })).json();
   expect(detail.sharing.user_ids).toHaveLength(RECIPIENTS_MAX);
 });
 
 test(`SES-24 lists at most ${RECIPIENTS_SHOWN_MAX} recipients of a session that everybody sees`, async () => {
-  const { face, path, ada } = await site();
-  await using _ = face;
-  await put(face, path, ada, { mode: "workspace" });
-  await addUsers(face, RECIPIENTS_SHOWN_MAX - 3, ada.user.id); // in addition to ben and admin
+  const { server, path, ada } = await site();
+  await using _ = server;
+  await put(server, path, ada, { mode: "workspace" });
+  await addUsers(server, RECIPIENTS_SHOWN_MAX - 3, ada.user.id); // in addition to ben and admin
   for (const count of [RECIPIENTS_SHOWN_MAX - 1, RECIPIENTS_SHOWN_MAX, RECIPIENTS_SHOWN_MAX + 1]) {
-    const answer = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
+    const answer = await server.request("GET", `${path}/sharing`, { token: ada.accessToken });
     const { recipient_count: total, recipients } = await answer.json();
     expect([total, recipients.length]).toEqual([count, Math.min(count, RECIPIENTS_SHOWN_MAX)]);
-    await addUsers(face, 1, ada.user.id);
+    await addUsers(server, 1, ada.user.id);
   }
 });
 
 test("SES-27 SES-51 a share does not outlive its holder's suspension, and counts active people only", async () => {
-  const { face, path, ada, ben } = await site();
-  await using _ = face;
-  await put(face, path, ada, { mode: "selected", user_ids: [ben.user.id] });
-  await suspend(face, ben.user.id);
-  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(401);
-  const sharing = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
+  const { server, path, ada, ben } = await site();
+  await using _ = server;
+  await put(server, path, ada, { mode: "selected", user_ids: [ben.user.id] });
+  await suspend(server, ben.user.id);
+  expect(await statusOf(server, path, { token: ben.accessToken })).toBe(401);
+  const sharing = await server.request("GET", `${path}/sharing`, { token: ada.accessToken });
   expect(await sharing.json()).toMatchObject({ recipient_count: 0, recipients: [] });
 });
 
 test("SES-27 what an owner shared stays shared after the owner leaves", async () => {
-  const { face, path, ada, ben } = await site();
-  await using _ = face;
-  await put(face, path, ada, { mode: "selected", user_ids: [ben.user.id] });
-  await face.domain.identity.users.remove(face.world.system, ada.user.id);
-  expect(await statusOf(face, path, { token: ada.accessToken })).toBe(401);
-  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(200);
+  const { server, path, ada, ben } = await site();
+  await using _ = server;
+  await put(server, path, ada, { mode: "selected", user_ids: [ben.user.id] });
+  await server.domain.identity.users.remove(server.world.system, ada.user.id);
+  expect(await statusOf(server, path, { token: ada.accessToken })).toBe(401);
+  expect(await statusOf(server, path, { token: ben.accessToken })).toBe(200);
 });
 
-const suspend = (face: TestServer, id: string) =>
-  face.domain.identity.users.update(face.world.system, id, { status: "suspended" });
+const suspend = (server: TestServer, id: string) =>
+  server.domain.identity.users.update(server.world.system, id, { status: "suspended" });
 
-async function addUsers(face: TestServer, count: number, like: string): Promise<string[]> {
-  const row = face.world.db.read.select().from(users).where(eq(users.id, like)).get();
+async function addUsers(server: TestServer, count: number, like: string): Promise<string[]> {
+  const row = server.world.db.read.select().from(users).where(eq(users.id, like)).get();
   if (!row) throw new Error("no such user");
   const added = Array.from({ length: count }, () => ({
     ...row,
@@ -207,7 +207,7 @@ async function addUsers(face: TestServer, count: number, like: string): Promise<
     emailKey: crypto.randomUUID(),
     subject: crypto.randomUUID(),
   }));
-  await face.world.db.write((tx) => {
+  await server.world.db.write((tx) => {
     for (const user of added) tx.insert(users).values(user).run();
   });
   return added.map(({ id }) => id);

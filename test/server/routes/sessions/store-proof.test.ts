@@ -23,7 +23,7 @@ import type { TestServer } from "../../../support/server.ts";
 const BYTES = "the bytes of a session";
 
 interface Site extends AsyncDisposable {
-  face: TestServer;
+  server: TestServer;
   store: S3Server;
   credential: { token: string };
 }
@@ -32,33 +32,33 @@ async function createSite(options: S3ServerOptions = {}): Promise<Site> {
   const store = createS3Server(options);
   const clock = { nowMs: Date.now };
   const s3Objects = createS3Objects({ bucket: bucketAt(store.origin), prefix: "captured/", clock });
-  const face = await createSessionServer({ s3Objects, sessions: { store: "s3" } });
-  face.world.clock.set(Date.now()); // the store has its own clock
-  const credential = { token: (await face.signedIn("member")).accessToken };
+  const server = await createSessionServer({ s3Objects, sessions: { store: "s3" } });
+  server.world.clock.set(Date.now()); // the store has its own clock
+  const credential = { token: (await server.signedIn("member")).accessToken };
   return {
-    face,
+    server,
     store,
     credential,
     async [Symbol.asyncDispose]() {
-      await face[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },
   };
 }
 
-async function announced({ face, credential }: Site): Promise<PresignedOnWire> {
-  return await (await presign(face, credential, announcementOf(BYTES))).json();
+async function announced({ server, credential }: Site): Promise<PresignedOnWire> {
+  return await (await presign(server, credential, announcementOf(BYTES))).json();
 }
 
 const upload = (presigned: PresignedOnWire) =>
   fetch(presigned.upload_url, { method: "PUT", headers: presigned.headers, body: BYTES });
 
-async function complete({ face, credential }: Site, { complete_url: path }: PresignedOnWire) {
-  const response = await face.request("POST", path, credential);
+async function complete({ server, credential }: Site, { complete_url: path }: PresignedOnWire) {
+  const response = await server.request("POST", path, credential);
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-const statusIn = ({ face }: Site) => face.world.db.read.select().from(sessionArtifacts).get()?.status;
+const statusIn = ({ server }: Site) => server.world.db.read.select().from(sessionArtifacts).get()?.status;
 
 /** Replaces the uploaded bytes by others of the same size, which only the operator of a store can do. */
 function replaceObject({ store }: Site): void {
@@ -87,7 +87,7 @@ describe("SES-20 the proof of content", () => {
     const uploads: PresignedOnWire[] = [];
     for (let number = 0; number <= HASHED_AT_ONCE_MAX; number += 1) {
       const announcement = announcementOf(BYTES, { session_id: `session ${number}` });
-      const presigned = await (await presign(site.face, site.credential, announcement)).json();
+      const presigned = await (await presign(site.server, site.credential, announcement)).json();
       await upload(presigned);
       uploads.push(presigned);
     }
@@ -154,7 +154,7 @@ describe("SES-54 SES-57 a store that fails", () => {
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
       for (const detail of [TEST_KEYS.accessKeyId, "127.0.0.1", "captured/", "Error"])
         expect(refused.text).not.toContain(detail);
-      expect((await presign(site.face, site.credential, announcementOf("other"))).status).toBe(200);
+      expect((await presign(site.server, site.credential, announcementOf("other"))).status).toBe(200);
       site.store.instead = undefined;
       expect((await complete(site, presigned)).status).toBe(200);
     },
@@ -173,7 +173,7 @@ test("SES-53 the key of an object contains nothing that the client sent", async 
   await using site = await createSite();
   const odd = "../../etc/passwd?x=y#z";
   const announcement = announcementOf(BYTES, { session_id: odd, title: odd, cwd: odd });
-  const presigned = await (await presign(site.face, site.credential, announcement)).json();
+  const presigned = await (await presign(site.server, site.credential, announcement)).json();
   await upload(presigned);
   const keys = [...(site.store.buckets.get("sessions")?.keys() ?? [])];
   expect(keys.join()).toMatch(/^captured\/[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.tgz$/);

@@ -7,7 +7,7 @@ import { capture, createSessionServer } from "../../../support/content/sessions.
 import type { Caller, TestServer } from "../../../support/server.ts";
 
 interface Site {
-  face: TestServer;
+  server: TestServer;
   ada: Caller;
   ben: Caller;
   admin: Caller;
@@ -15,29 +15,29 @@ interface Site {
 }
 
 async function siteWith(administratorsMayRead: boolean): Promise<Site> {
-  const face = await createSessionServer({ sessions: { administratorsMayRead } });
-  const ada = await face.signedIn("member");
+  const server = await createSessionServer({ sessions: { administratorsMayRead } });
+  const ada = await server.signedIn("member");
   const { sessionId } = await capture(
-    face,
+    server,
     { token: ada.accessToken },
     bundleOf("codex", TRANSCRIPTS.codex ?? ""),
   );
-  const others = { ben: await face.signedIn("member"), admin: await face.signedIn("admin") };
-  return { face, ada, ...others, path: `/session-uploads/${sessionId}` };
+  const others = { ben: await server.signedIn("member"), admin: await server.signedIn("admin") };
+  return { server, ada, ...others, path: `/session-uploads/${sessionId}` };
 }
 
 let site: Site;
 beforeAll(async () => {
   site = await siteWith(false);
 });
-afterAll(() => site.face[Symbol.asyncDispose]());
+afterAll(() => site.server[Symbol.asyncDispose]());
 
-const read = async ({ face, path }: Site, { accessToken: token }: Caller, query = "") => {
-  const answer = await face.request("GET", `${path}/transcript${query}`, { token });
+const read = async ({ server, path }: Site, { accessToken: token }: Caller, query = "") => {
+  const answer = await server.request("GET", `${path}/transcript${query}`, { token });
   return { status: answer.status, body: await answer.json() };
 };
-const readings = ({ face }: Site) =>
-  face.world.db.read
+const readings = ({ server }: Site) =>
+  server.world.db.read
     .select({ after: auditEntries.after, actorId: auditEntries.actorId })
     .from(auditEntries)
     .where(eq(auditEntries.action, "captured_session.read"))
@@ -57,9 +57,9 @@ test("CON-37 the owner reads it, which is not recorded; others do not", async ()
 });
 
 test("CON-37 a person it is shared with reads it, and that is recorded", async () => {
-  const { face, path, ada, ben } = site;
+  const { server, path, ada, ben } = site;
   const share = (mode: string) =>
-    face.request("PUT", `${path}/sharing`, { token: ada.accessToken, body: { mode } });
+    server.request("PUT", `${path}/sharing`, { token: ada.accessToken, body: { mode } });
   await share("workspace");
   expect((await read(site, ben)).status).toBe(200);
   expect(readings(site)).toEqual([{ actorId: ben.user.id, as: "recipient" }]);
@@ -72,7 +72,7 @@ test("CON-37 an administrator reads it only with sessions.administrators_may_rea
     body: { reason: "sessions.may_not_read" },
   });
   const open = await siteWith(true);
-  await using _ = open.face;
+  await using _ = open.server;
   expect((await read(open, open.admin)).status).toBe(200);
   expect(readings(open)).toEqual([{ actorId: open.admin.user.id, as: "administrator" }]);
 });

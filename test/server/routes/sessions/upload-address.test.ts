@@ -14,13 +14,13 @@ describe("SES-63 the address in the policy", () => {
     ["of another depth", `${BASE_URL}/api/session-uploads/presign`, [POINTER]],
     ["with a slash too many", `${BASE_URL}/session-uploads/presign/`, [POINTER]],
   ])("%s", async (_, presign_url, warned) => {
-    await using face = await createTestServer();
-    await publishFirst(face, { session_upload: { presign_url } });
-    const { accessToken: token } = await face.signedIn("admin");
-    const answer = await face.request("GET", "/admin/governance-config", { token });
+    await using server = await createTestServer();
+    await publishFirst(server, { session_upload: { presign_url } });
+    const { accessToken: token } = await server.signedIn("admin");
+    const answer = await server.request("GET", "/admin/governance-config", { token });
     const { warnings } = await answer.json();
     expect(warnings.map(({ pointer }: { pointer: string }) => pointer)).toEqual(warned);
-    const { domain, world } = face;
+    const { domain, world } = server;
     const finding = checkPolicy(checkOf("policy"), { domain, organizationId: world.organizationId });
     expect(finding.result).toBe(warned.length === 0 ? "ok" : "warning");
   });

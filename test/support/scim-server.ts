@@ -21,8 +21,8 @@ export interface ScimAnswered {
   body: any;
 }
 
-export interface ScimFace extends AsyncDisposable {
-  face: TestServer;
+export interface ScimServer extends AsyncDisposable {
+  server: TestServer;
   /** @param path below /scim/v2; a body that is not text, bytes or a stream is sent as SCIM JSON */
   ask(method: string, path: string, sent?: Sent): Promise<ScimAnswered>;
   /** Creates a user and returns the id. */
@@ -33,19 +33,19 @@ export interface ScimFace extends AsyncDisposable {
   membersOf(groupId: string): Promise<string[]>;
 }
 
-export interface ScimFaceOptions extends TestServerOptions {
+export interface ScimServerOptions extends TestServerOptions {
   /** default: the configured token, of the profile `standard` */
   profile?: ScimProfile;
 }
 
-/** @returns a separate face for one test: `await using` */
-export async function createScimFace({ profile, ...options }: ScimFaceOptions = {}): Promise<ScimFace> {
-  const face = await createTestServer(options);
-  const token = profile ? await tokenOf(face, profile) : SCIM_TOKEN;
-  const ask: ScimFace["ask"] = async (method, path, sent = {}) => {
+/** @returns a separate server for one test: `await using` */
+export async function createScimServer({ profile, ...options }: ScimServerOptions = {}): Promise<ScimServer> {
+  const server = await createTestServer(options);
+  const token = profile ? await tokenOf(server, profile) : SCIM_TOKEN;
+  const ask: ScimServer["ask"] = async (method, path, sent = {}) => {
     const headers = { ...(sent.body !== undefined && SCIM_JSON), ...sent.headers };
     return await answered(
-      await face.request(method, `${SCIM_BASE_PATH}${path}`, { token, ...sent, headers }),
+      await server.request(method, `${SCIM_BASE_PATH}${path}`, { token, ...sent, headers }),
     );
   };
   const create = async (path: string, body: object): Promise<string> => {
@@ -54,7 +54,7 @@ export async function createScimFace({ profile, ...options }: ScimFaceOptions = 
     return made.id;
   };
   return {
-    face,
+    server,
     ask,
     user: (userName, attributes) => create("/Users", { schemas: [CORE_USER], userName, ...attributes }),
     group: (displayName, ...members) => {
@@ -65,7 +65,7 @@ export async function createScimFace({ profile, ...options }: ScimFaceOptions = 
       const { body } = await ask("GET", `/Groups/${groupId}`);
       return body.members.map(({ value }: { value: string }) => value);
     },
-    [Symbol.asyncDispose]: () => face[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
