@@ -171,7 +171,7 @@ class Run {
   async report({ id: userId }: User): Promise<void> {
     const { credentialVersion = "" } = store.findKey(this.world.db.read, userId) ?? {};
     const { keys } = this.world.gateway;
-    await keys.reportDisowned({ actor: this.world.operator, userId, credentialVersion, reason: "blocked" });
+    await keys.reportRejected({ actor: this.world.operator, userId, credentialVersion, reason: "blocked" });
     await keys.attempts?.drain();
   }
 

@@ -2,7 +2,7 @@
 import type { Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
 import { UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
-import { disownedReasonIn } from "../../domain/gateway/service.ts";
+import { rejectionReasonIn } from "../../domain/gateway/service.ts";
 import type { ProxyFigures } from "../../domain/gateway/status.ts";
 import type { RequestLog } from "../../domain/inference/log/record.ts";
 import type { QueueFigures } from "../../domain/inference/log/writing/request-log-queue.ts";
@@ -114,7 +114,7 @@ function forwardingOf(
     log: requestLog,
     replaceKey: replaceKey,
     watch: sessionWatch,
-    classify: disownedReasonIn,
+    classify: rejectionReasonIn,
     finished(request) {
       counters.finished(request);
       spans?.finished(request);

@@ -12,18 +12,18 @@ import type { gatewayKeys } from "./tables.ts";
 
 /**
  * `missing`: never created, or removed with the user's access. `ready`: a usable key is stored. `recovering`: an attempt is
- * running for a user without a key. `error`: the last attempt failed. `invalid`: the gateway disowned the key.
+ * running for a user without a key. `error`: the last attempt failed. `invalid`: the gateway rejected the key.
  */
 export const KEY_STATES = ["ready", "missing", "invalid", "recovering", "error"] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-/** `disowned`: the gateway no longer accepts the key. `retired`: the user lost access, or the key was revoked. */
+/** `rejected`: the gateway no longer accepts the key. `retired`: the user lost access, or the key was revoked. */
 export const KEY_EVENTS = [
   "begun",
   "succeeded",
   "failed",
   "replacement_failed",
-  "disowned",
+  "rejected",
   "expired",
   "retired",
 ] as const;
@@ -40,7 +40,7 @@ export const TRANSITIONS: Readonly<Record<KeyState, Readonly<Partial<Record<KeyE
     retired: "missing",
   },
   // A failure is shown but a usable key stays ready: an outage of the admin API must not stop users.
-  ready: { succeeded: "ready", failed: "ready", disowned: "invalid", expired: "error", retired: "missing" },
+  ready: { succeeded: "ready", failed: "ready", rejected: "invalid", expired: "error", retired: "missing" },
   error: { begun: "recovering", retired: "missing" },
   invalid: { begun: "recovering", retired: "missing" },
 };
@@ -67,7 +67,7 @@ export const RETRY_DOUBLINGS_MAX = 7;
 export const VALIDATE_EVERY_MS = MINUTE_MS;
 /** A key is renewed this long before it expires, or halfway to its expiry if that is later. */
 export const EXPIRY_AHEAD_MS = DAY_MS;
-/** Automatic replacements of disowned keys per window, so that a user who is blocked upstream does not cause a loop. */
+/** Automatic replacements of rejected keys per window, so that a user who is blocked upstream does not cause a loop. */
 export const REPLACEMENTS_MAX = 5;
 export const REPLACEMENT_WINDOW_MS = DAY_MS;
 
@@ -159,7 +159,7 @@ export function reasonToCall(
 const isAhead = (untilMs: number, { nowMs, mostMs }: { nowMs: number; mostMs: number }): boolean =>
   untilMs > nowMs && untilMs <= nowMs + mostMs;
 
-/** @returns when a disowned key is replaced automatically: now while within the budget, otherwise when the window ends */
+/** @returns when a rejected key is replaced automatically: now while within the budget, otherwise when the window ends */
 export function nextReplacementMs(row: KeyRow, nowMs: number): number {
   const windowMs = windowOf(row, nowMs);
   return windowMs === undefined || row.replacements < REPLACEMENTS_MAX

@@ -11,7 +11,7 @@ import { code, table } from "./prose.ts";
 const STATES: Readonly<Record<KeyState, string>> = {
   ready: "a usable key is stored; it works even while a problem is shown",
   missing: "no key was created yet, or it was removed when its user lost access",
-  invalid: "the gateway disowned the key; none is stored, and a new one will be created",
+  invalid: "the gateway rejected the key; none is stored, and a new one will be created",
   recovering: "a user without a key is getting one",
   error: "there is no key, and the last attempt failed",
 };
@@ -20,8 +20,8 @@ const EVENTS: Readonly<Record<KeyEvent, string>> = {
   begun: "an attempt begins, on request or because it is due",
   succeeded: "the gateway created the key, or confirmed it",
   failed: "the gateway or its provisioner failed",
-  replacement_failed: "replacing a disowned key failed",
-  disowned: "the gateway does not accept the key, or the stored key cannot be decrypted",
+  replacement_failed: "replacing a rejected key failed",
+  rejected: "the gateway does not accept the key, or the stored key cannot be decrypted",
   expired: "the key expired before it could be renewed",
   retired: "the user lost access or has another address, or the key was revoked",
 };

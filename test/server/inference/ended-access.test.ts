@@ -1,4 +1,4 @@
-// Running streams of callers who lose access, and keys that the upstream disowns: with real users, logins and keys, from the
+// Running streams of callers who lose access, and keys that the upstream rejects: with real users, logins and keys, from the
 // operation to the last byte.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";

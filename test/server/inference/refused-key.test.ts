@@ -1,6 +1,6 @@
 // A 401 of the upstream: either it rejects the gateway key, which is then reported and replaced, or it has another cause.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { disownedReasonIn } from "../../../src/domain/gateway/service.ts";
+import { rejectionReasonIn } from "../../../src/domain/gateway/service.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { REFUSAL_BYTES_MAX } from "../../../src/server/inference/forwarding/refused-key.ts";
 import { createForwardingSite, MANAGED_KEY } from "../../support/inference/forwarding.ts";
@@ -35,13 +35,13 @@ const accepting =
     else await exchange.answer(401, GONE);
   };
 
-describe("a key that the upstream disowned (INF-29, INF-31)", () => {
+describe("a key that the upstream rejected (INF-29, INF-31)", () => {
   test("is replaced, and the user sees one response", async () => {
     upstream.script = accepting("sk-managed-0002");
     site.replacement = NEW_KEY;
     const response = await post(CHAT.request);
     expect([response.status, await response.text()]).toEqual([200, CHAT.events.join("")]);
-    expect(site.disowned).toEqual([{ credentialVersion: "version-1", reason: "not_found" }]);
+    expect(site.rejected).toEqual([{ credentialVersion: "version-1", reason: "not_found" }]);
     expect(keysUsed()).toEqual([`Bearer ${MANAGED_KEY}`, "Bearer sk-managed-0002"]);
     const [first, second] = await Promise.all(upstream.exchanges.map((exchange) => exchange.body()));
     expect(second).toEqual(first);
@@ -81,7 +81,7 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
     site.replacement = NEW_KEY;
     expect((await post(CHAT.request)).status).toBe(503);
     expect(keysUsed()).toHaveLength(2);
-    expect(site.disowned.map(({ credentialVersion }) => credentialVersion)).toEqual([
+    expect(site.rejected.map(({ credentialVersion }) => credentialVersion)).toEqual([
       "version-1",
       "version-2",
     ]);
@@ -114,7 +114,7 @@ describe("any other 401 passes unchanged (INF-31)", () => {
       const response = await post(CHAT.request);
       expect([response.status, await response.text()]).toEqual([401, body]);
     }
-    expect([site.disowned, upstream.exchanges.length]).toEqual([[], 2]);
+    expect([site.rejected, upstream.exchanges.length]).toEqual([[], 2]);
   });
 
   test("streams an endless response without a length", async () => {
@@ -169,5 +169,5 @@ const CLASSIFIED: [string, "not_found" | "blocked" | undefined][] = [
   ["no json", undefined],
 ];
 test.each(CLASSIFIED)("the body %s of a 401 is classified as %p", (body, reason) => {
-  expect(disownedReasonIn(body)).toBe(reason);
+  expect(rejectionReasonIn(body)).toBe(reason);
 });

@@ -1,7 +1,7 @@
 // Forwarding over real sockets: a client's connection, the service's forwarding, and the scripted upstream. The handler admits
 // requests; here every request is admitted. `beat` checks time limits, at a time that the test sets.
 import { Registry } from "prom-client";
-import { disownedReasonIn, type EndedBy, type UsableKey } from "../../../src/domain/gateway/service.ts";
+import { type EndedBy, rejectionReasonIn, type UsableKey } from "../../../src/domain/gateway/service.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
 import type { ProxySettings } from "../../../src/domain/inference/settings.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -67,7 +67,7 @@ export interface ForwardingSite extends AsyncDisposable {
   /** permits in use */
   readonly held: number;
   /** reported keys, with the reason */
-  disowned: { credentialVersion: string; reason: string }[];
+  rejected: { credentialVersion: string; reason: string }[];
   /** the next replacement key; undefined: none in time */
   replacement: UsableKey | undefined;
   /** sessions that have ended; set `revision` too */
@@ -123,7 +123,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
     counted: [],
     finished: [],
     reported: [],
-    disowned: [],
+    rejected: [],
     collections: 0,
     replacement: undefined,
     ended: new Map(),
@@ -136,9 +136,9 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
     forwarding: createForwarding({
       settings,
       upstream: outbound.upstream("upstream", settings),
-      classify: disownedReasonIn,
+      classify: rejectionReasonIn,
       async replaceKey({ credentialVersion }, reason) {
-        site.disowned.push({ credentialVersion, reason });
+        site.rejected.push({ credentialVersion, reason });
         return site.replacement;
       },
       watch: { revision: () => site.revision, endedAmong: () => site.ended },
@@ -172,7 +172,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
     },
     forget() {
       upstream.forget();
-      for (const list of [site.rows, site.counted, site.finished, site.reported, site.disowned])
+      for (const list of [site.rows, site.counted, site.finished, site.reported, site.rejected])
         list.length = 0;
       Object.assign(site, { replacement: undefined, ended: new Map(), allowedModels: undefined });
       site.endsAtMs = Number.POSITIVE_INFINITY;

@@ -15,7 +15,7 @@ export type ShownKey = Omit<
 
 export interface KeyFilter {
   state?: KeyRow["state"] | undefined;
-  /** only keys whose last attempt failed or that the gateway disowned */
+  /** only keys whose last attempt failed or that the gateway rejected */
   withProblem?: boolean | undefined;
   userId?: string | undefined;
   /** UTC milliseconds, included; only keys that expire by then */

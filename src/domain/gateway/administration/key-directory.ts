@@ -180,7 +180,7 @@ const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
   rejected: "the gateway refused to make a key",
 };
 
-/** A disowned key is a problem even before the first attempt to replace it. */
+/** A rejected key is a problem even before the first attempt to replace it. */
 function problemOf({ problem, problemCode, invalidationReason }: directoryStore.ShownKey): string | null {
   const known = problemText(problemCode);
   return problem === null ? invalidationReason : (known ?? problem);

@@ -4,7 +4,7 @@ import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import { systemActor } from "../keys/key-changes.ts";
-import type { DisownedReason, GatewayKeys } from "../keys/keys.ts";
+import type { GatewayKeys, RejectionReason } from "../keys/keys.ts";
 import type { Resolve } from "./key-resolver.ts";
 
 /** How long a request waits for its new key. */
@@ -24,7 +24,7 @@ interface UsedKey {
 }
 
 export interface KeyReplacementDependencies {
-  keys: Pick<GatewayKeys, "reportDisowned" | "attempts">;
+  keys: Pick<GatewayKeys, "reportRejected" | "attempts">;
   resolve: Resolve;
 }
 
@@ -32,7 +32,7 @@ export interface KeyReplacementDependencies {
  * Reports the key and waits for another one.
  * @returns undefined if there is none in time, or the caller has lost access
  */
-export type ReplaceKey = (used: UsedKey, reason: DisownedReason) => Promise<UsableKey | undefined>;
+export type ReplaceKey = (used: UsedKey, reason: RejectionReason) => Promise<UsableKey | undefined>;
 
 /** Called once, in inference.ts. */
 export const createKeyReplacement =
@@ -41,7 +41,7 @@ export const createKeyReplacement =
     const replace = async (): Promise<UsableKey | undefined> => {
       const { userId, credentialVersion } = used;
       const actor = systemActor(used);
-      await keys.reportDisowned({ actor, userId, credentialVersion, reason });
+      await keys.reportRejected({ actor, userId, credentialVersion, reason });
       await keys.attempts?.run(userId, { actor, manual: false, force: false, replace: true });
       const key = resolve(used);
       return key.credentialVersion === credentialVersion ? undefined : key;

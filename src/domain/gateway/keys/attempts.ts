@@ -44,7 +44,7 @@ export interface AttemptOptions {
   manual: boolean;
   /** call the gateway even if nothing is due */
   force: boolean;
-  /** replace a key at once if the gateway disowns it */
+  /** replace a key at once if the gateway rejects it */
   replace: boolean;
   /** no caller waits for the result */
   patient?: true;
@@ -123,10 +123,10 @@ export class Attempts {
 
   async #perform(userId: string, options: AttemptOptions): Promise<Outcome> {
     const outcome = await this.#once(userId, options);
-    const isDisowned = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
-    if (!isDisowned) return outcome;
+    const isRejected = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
+    if (!isRejected) return outcome;
     if (!options.replace) return { row: outcome.row };
-    const rotate = options.rotate && { replaces: undefined }; // the disowned key had another version
+    const rotate = options.rotate && { replaces: undefined }; // the rejected key had another version
     return await this.#once(userId, { ...options, force: false, ...(rotate && { rotate }) });
   }
 
@@ -218,7 +218,7 @@ export class Attempts {
     return { row: after };
   }
 
-  /** Keeps a usable key whatever the failure, unless the gateway disowned the key. */
+  /** Keeps a usable key whatever the failure, unless the gateway rejected the key. */
   #fail(tx: Tx, { actor, request, ...begun }: Begun, failure: ProvisionerError): Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const row = this.#ownRow(tx, { request, ...begun });
@@ -226,7 +226,7 @@ export class Attempts {
     const { code, message } = failure;
     if (code === "credential_invalid" && row.state === "ready") {
       const reason = { actor, reason: message, queueAs: "disowned", nowMs } as const;
-      return { row: this.#changes.disown(tx, row, reason), failure };
+      return { row: this.#changes.invalidate(tx, row, reason), failure };
     }
     const permanent = isPermanent(code);
     const waitMs = permanent

@@ -13,7 +13,7 @@ import {
 } from "./key-retirement.ts";
 import * as store from "./store.ts";
 
-interface Disowning {
+interface Invalidation {
   actor: Actor;
   /** shown to the user at the workstation */
   reason: string;
@@ -26,11 +26,11 @@ export class KeyChanges {
   constructor(private readonly dependencies: GatewayDependencies) {}
 
   /** Removes an unusable key and schedules its replacement within the replacement budget. */
-  disown(tx: Tx, row: KeyRow, { actor, reason, queueAs, nowMs }: Disowning): KeyRow {
+  invalidate(tx: Tx, row: KeyRow, { actor, reason, queueAs, nowMs }: Invalidation): KeyRow {
     this.#revokeKeyOf(tx, row, { reason: queueAs, nowMs });
     const after = this.update(tx, row, {
       ...NO_KEY,
-      state: nextState(row.state, "disowned"),
+      state: nextState(row.state, "rejected"),
       credentialVersion: this.dependencies.ids.uuid(),
       invalidatedAtMs: nowMs,
       invalidationReason: reason,
@@ -60,7 +60,7 @@ export class KeyChanges {
     }
     if (openCredential(sealing, row)) return row;
     const reason = "the stored key could not be opened";
-    return this.disown(tx, row, { actor: systemActor(row), reason, queueAs: "unreadable", nowMs });
+    return this.invalidate(tx, row, { actor: systemActor(row), reason, queueAs: "unreadable", nowMs });
   }
 
   #revokeKeyOf(tx: Tx, row: KeyRow, why: { reason: RevocationReason; nowMs: number }): void {

@@ -29,19 +29,19 @@ export interface KeyResponse {
 }
 
 /** The reasons the inference proxy may report, each with the text shown to the user at the workstation. */
-const DISOWNED_TEXTS = {
+const REJECTION_TEXTS = {
   not_found: "the gateway no longer knows your key",
   blocked: "the gateway has blocked your key",
   revoked: "the gateway has revoked your key",
 } as const;
-export type DisownedReason = keyof typeof DISOWNED_TEXTS;
+export type RejectionReason = keyof typeof REJECTION_TEXTS;
 
-export interface DisownedReport {
+export interface RejectionReport {
   actor: Actor;
   userId: string;
   /** of the key that was refused */
   credentialVersion: string;
-  reason: DisownedReason;
+  reason: RejectionReason;
 }
 
 /** The user who owns the key, reduced to what a request needs. */
@@ -89,7 +89,7 @@ export class GatewayKeys {
   }
 
   /**
-   * Checks a stored key at the gateway, at most once a minute. A disowned key is removed but not replaced here.
+   * Checks a stored key at the gateway, at most once a minute. A rejected key is removed but not replaced here.
    * @throws as `ensure`
    */
   async validate({ actor, user }: KeyRequest): Promise<KeyResponse> {
@@ -139,17 +139,22 @@ export class GatewayKeys {
    * used, so a late report does no harm. Starts an attempt for a new key at once.
    * @returns whether that version was still stored
    */
-  async reportDisowned({ actor, userId, credentialVersion, reason }: DisownedReport): Promise<boolean> {
-    const disowned = await this.dependencies.db.write((tx) => {
+  async reportRejected({ actor, userId, credentialVersion, reason }: RejectionReport): Promise<boolean> {
+    const rejected = await this.dependencies.db.write((tx) => {
       const row = store.findKey(tx, userId);
       if (row?.state !== "ready" || row.credentialVersion !== credentialVersion) return false;
       const nowMs = this.dependencies.clock.nowMs();
-      this.#changes.disown(tx, row, { actor, reason: DISOWNED_TEXTS[reason], queueAs: "disowned", nowMs });
+      this.#changes.invalidate(tx, row, {
+        actor,
+        reason: REJECTION_TEXTS[reason],
+        queueAs: "disowned",
+        nowMs,
+      });
       return true;
     }, "gateway");
-    if (disowned)
+    if (rejected)
       void this.attempts?.run(userId, { actor, manual: false, force: false, replace: true }).catch(() => {});
-    return disowned;
+    return rejected;
   }
 
   /**

@@ -1,5 +1,5 @@
 // Forwards an admitted request and passes the response on. Nothing is sent twice, with one exception: a request whose key the upstream
-// disowned, which is sent again with the user's new key. Every call ends exactly once, whichever side ends it.
+// rejected, which is sent again with the user's new key. Every call ends exactly once, whichever side ends it.
 import type { UsableKey } from "../../../domain/gateway/service.ts";
 import { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
 import type { Outcome } from "../../../domain/inference/log/record.ts";

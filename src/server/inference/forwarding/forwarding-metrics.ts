@@ -21,7 +21,7 @@ export class ForwardingMetrics {
   readonly #aborts: Tally;
   readonly #cuts: Tally;
   readonly #replays: Tally;
-  readonly #disowned: Tally;
+  readonly #rejected: Tally;
   readonly #added: Histogram;
   readonly #head: Histogram;
   readonly #firstByte: Histogram;
@@ -61,7 +61,7 @@ export class ForwardingMetrics {
       name: "quartermaster_inference_replays_total",
       help: "Inference requests that were sent again with another key",
     });
-    this.#disowned = counter(
+    this.#rejected = counter(
       { name: "quartermaster_inference_disowned_total", help: "Keys that the gateway refused, by reason" },
       "reason",
     );
@@ -106,8 +106,8 @@ export class ForwardingMetrics {
     this.#replays.add("");
   }
 
-  disowned(reason: string): void {
-    this.#disowned.add(reason);
+  rejected(reason: string): void {
+    this.#rejected.add(reason);
   }
 }
 

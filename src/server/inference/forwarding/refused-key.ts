@@ -1,7 +1,7 @@
 // Reads a 401 of the upstream. If it is about the user's key, the key is reported and replaced. Any other 401 is passed on
 // unchanged.
 
-import type { DisownedReason, ReplaceKey, UsableKey } from "../../../domain/gateway/service.ts";
+import type { RejectionReason, ReplaceKey, UsableKey } from "../../../domain/gateway/service.ts";
 import type { ForwardingMetrics } from "./forwarding-metrics.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { AnswerReader } from "./pump.ts";
@@ -11,9 +11,9 @@ export const REFUSAL_BYTES_MAX = 64 * 1024;
 
 export interface RefusedKeyOptions {
   replaceKey: ReplaceKey;
-  /** @returns why the gateway disowned the key; undefined if the body is not about the key */
-  classify(body: string): DisownedReason | undefined;
-  figures: Pick<ForwardingMetrics, "disowned" | "replayed">;
+  /** @returns why the gateway rejected the key; undefined if the body is not about the key */
+  classify(body: string): RejectionReason | undefined;
+  figures: Pick<ForwardingMetrics, "rejected" | "replayed">;
 }
 
 /** A new key, if there is one in time; or a reader of the whole response, if it is not about the key and does not contain it. */
@@ -34,7 +34,7 @@ export async function readRefusedKey(
   // Some gateways repeat the credential that they refuse, and the key must not reach the workstation.
   if (!reason)
     return body.includes(key.credential.reveal()) ? { tellsKey: true } : { reader: replay(pieces, rest) };
-  figures.disowned(reason);
+  figures.rejected(reason);
   const { admitted } = open.call;
   const { credentialVersion } = key;
   const { userId, organizationId, gatewaySessionId } = admitted;

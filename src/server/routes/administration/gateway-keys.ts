@@ -25,7 +25,7 @@ const KeyParameters = Type.Object(
     state: parameter({ enum: STORED_STATES }),
     problem: parameter({
       enum: ["true", "false"],
-      description: "`true`: only keys whose last attempt failed or that the gateway disowned",
+      description: "`true`: only keys whose last attempt failed or that the gateway rejected",
     }),
     expires_within: parameter({ description: "Only keys that expire in this time, such as 7d, 12h or 30m" }),
     ...KeyedParameters,

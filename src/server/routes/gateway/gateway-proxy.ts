@@ -3,7 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ResolvedKey } from "../../../domain/gateway/inference/key-resolver.ts";
 import { systemActor } from "../../../domain/gateway/keys/key-changes.ts";
-import type { DisownedReason } from "../../../domain/gateway/keys/keys.ts";
+import type { RejectionReason } from "../../../domain/gateway/keys/keys.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { json, noStore } from "../../http/responses.ts";
@@ -32,7 +32,7 @@ const Resolved = Type.Object({
   session_expires_at: Type.String({ format: "date-time", description: "latest time to ask again" }),
 });
 
-const REASONS: readonly DisownedReason[] = ["not_found", "blocked", "revoked"];
+const REASONS: readonly RejectionReason[] = ["not_found", "blocked", "revoked"];
 const RefusalReport = Type.Object(
   {
     user_id: Id,
@@ -70,7 +70,7 @@ export function gatewayProxyRoutes({ router, domain }: RouteContext) {
       async ({ request, body }) => {
         const organizationId = identity.organization()?.id ?? "";
         const { requestId } = exchangeOf(request);
-        const invalidated = await gateway.keys.reportDisowned({
+        const invalidated = await gateway.keys.reportRejected({
           actor: { ...systemActor({ organizationId }), label: "inference-proxy", requestId },
           userId: body.user_id,
           credentialVersion: body.credential_version,

@@ -199,14 +199,14 @@ test("a key that does not open is replaced by the request that finds it, while t
   expect(directoryOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-2", problem: null });
 });
 
-test("a key that the gateway disowned is a problem until it is replaced", async () => {
+test("a key that the gateway rejected is a problem until it is replaced", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
   const { credentialVersion = "" } = findKey(world.db.read, user.id) ?? {};
   world.upstream.hold();
   const report = { actor: world.system, userId: user.id, credentialVersion, reason: "blocked" } as const;
-  expect(await world.gateway.keys.reportDisowned(report)).toBe(true);
+  expect(await world.gateway.keys.reportRejected(report)).toBe(true);
   const problem = "the gateway has blocked your key";
   const { items } = directoryOf(world).list(world.organizationId, { withProblem: true });
   expect(items).toMatchObject([{ userId: user.id, problem }]);

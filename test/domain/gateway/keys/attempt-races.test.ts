@@ -419,7 +419,7 @@ describe("after a settled attempt", () => {
         reason: "blocked",
         credentialVersion,
       } as const;
-      expect(await world.gateway.keys.reportDisowned(report)).toBe(true);
+      expect(await world.gateway.keys.reportRejected(report)).toBe(true);
       await world.gateway.keys.attempts?.drain();
       expect(rowOf(world, user)?.state).toBe(round <= REPLACEMENTS_MAX ? "ready" : "invalid");
     }

@@ -61,26 +61,26 @@ describe("the previous key, as a provisioner receives it", () => {
 
 describe("an attempt", () => {
   const lease = { recoveringUntilMs: NOW + ATTEMPT_LEASE_MS, nextAttemptAtMs: NOW + ATTEMPT_LEASE_MS };
-  const disowned = { state: "invalid", invalidatedAtMs: NOW - 1 } as const;
+  const rejected = { state: "invalid", invalidatedAtMs: NOW - 1 } as const;
   const since = (ms: number) => ({ replacements: 3, replacementsSinceMs: NOW - ms });
   const spent = (replacements: number, ms: number) => ({ replacements, replacementsSinceMs: NOW - ms });
   test.each<[string, Partial<KeyRow>, boolean, Partial<KeyRow>]>([
     ["leaves a usable key ready", {}, false, { state: "ready" }],
     ["recovers a failed one", { state: "error" }, false, { state: "recovering" }],
-    ["opens a window of replacements", disowned, false, { state: "recovering", ...spent(1, 0) }],
+    ["opens a window of replacements", rejected, false, { state: "recovering", ...spent(1, 0) }],
     [
       "continues in an open one",
-      { ...disowned, ...since(5) },
+      { ...rejected, ...since(5) },
       false,
       { state: "recovering", ...spent(4, 5) },
     ],
     [
       "opens another one after its end",
-      { ...disowned, ...since(REPLACEMENT_WINDOW_MS) },
+      { ...rejected, ...since(REPLACEMENT_WINDOW_MS) },
       false,
       { state: "recovering", ...spent(1, 0) },
     ],
-    ["that a person asks for is not counted", { ...disowned, ...since(5) }, true, { state: "recovering" }],
+    ["that a person asks for is not counted", { ...rejected, ...since(5) }, true, { state: "recovering" }],
   ])("%s", (_what, stored, manual, changes) => {
     expect(leaseChanges(row(stored), { nowMs: NOW, manual })).toEqual({ ...lease, ...changes });
   });

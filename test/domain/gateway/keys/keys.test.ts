@@ -246,7 +246,7 @@ describe.each([
   ["a user", ensure, 0],
   ["the reconciler", reconcile, 2],
 ] as const)("an attempt that %s makes", (_who, attempt, inBackground) => {
-  test("replaces a key that the gateway disowns in the same call, and its known remains are revoked", async () => {
+  test("replaces a key that the gateway rejects in the same call, and its known remains are revoked", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     await ensure(world, user);
@@ -272,7 +272,7 @@ describe.each([
   });
 });
 
-test("validation clears a disowned key and leaves its replacement to a later turn", async () => {
+test("validation clears a rejected key and leaves its replacement to a later turn", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -639,8 +639,8 @@ test("only a report about the stored version removes a key, and a new one is cre
   await ensure(world, user);
   const { credentialVersion } = store.findKey(world.db.read, user.id) ?? { credentialVersion: "" };
   const report = { actor: world.operator, userId: user.id, reason: "blocked" } as const;
-  expect(await world.gateway.keys.reportDisowned({ ...report, credentialVersion: "another" })).toBe(false);
-  expect(await world.gateway.keys.reportDisowned({ ...report, credentialVersion })).toBe(true);
+  expect(await world.gateway.keys.reportRejected({ ...report, credentialVersion: "another" })).toBe(false);
+  expect(await world.gateway.keys.reportRejected({ ...report, credentialVersion })).toBe(true);
   await world.gateway.keys.attempts?.drain();
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
 });

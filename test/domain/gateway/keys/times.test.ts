@@ -138,7 +138,7 @@ describe("the provisioner is called", () => {
     ["for an error of another configuration", row(error), { configurationDigest: "second" }, "missing"],
     ["not for an error by force alone", row(error), { force: true }, undefined],
     [
-      "for a disowned key",
+      "for a rejected key",
       row({ state: "invalid", invalidatedAtMs: NOW }),
       { manual: true },
       "credential_invalidated",

@@ -1,13 +1,13 @@
 // Tells from the body of a 401 whether a LiteLLM-compatible gateway refuses the user's key itself, and not something else about
 // the request.
-import type { DisownedReason } from "../../keys/keys.ts";
+import type { RejectionReason } from "../../keys/keys.ts";
 import { parseJson, sentenceOf } from "./litellm-responses.ts";
 
 const UNKNOWN_KEY = "token_not_found_in_db";
 const BLOCKED = /key is blocked/i;
 
 /** @returns undefined if the response is not about the key */
-export function disownedReasonIn(body: string): DisownedReason | undefined {
+export function rejectionReasonIn(body: string): RejectionReason | undefined {
   const response = parseJson(body);
   const isUnknown = [errorIn(response), errorIn(memberOf(response, "detail"))].some(
     (error) => memberOf(error, "type") === UNKNOWN_KEY,

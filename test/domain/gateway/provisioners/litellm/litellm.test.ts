@@ -307,7 +307,7 @@ describe("a key that was deleted at the gateway", () => {
     ["the time of its deletion", { deleted_at: new Date(START_MS).toISOString() }],
     ["its absence from the list of its user", { user_id: "somebody-else" }],
   ];
-  test.each(DELETED)("is disowned by %s alone", async (_, members) => {
+  test.each(DELETED)("is rejected by %s alone", async (_, members) => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     Object.assign(subject.gateway.keys[0] ?? {}, members);
@@ -322,7 +322,7 @@ describe("a key that was deleted at the gateway", () => {
   });
 
   test.each(["Team not found", "Key not found in database"])(
-    "is disowned when an update answers 404 with %p",
+    "is rejected when an update answers 404 with %p",
     async (detail) => {
       await using subject = await start();
       const key = await makeKey(subject.provisioner);
@@ -334,7 +334,7 @@ describe("a key that was deleted at the gateway", () => {
 });
 
 describe("a key that expires", () => {
-  test("is disowned from that moment on and not before", async () => {
+  test("is rejected from that moment on and not before", async () => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     for (const upstream of subject.gateway.keys)
