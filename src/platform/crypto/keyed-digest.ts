@@ -12,16 +12,18 @@ export const DIGEST_WORDS = 4;
 export type KeyedDigest = (text: string, into: Uint32Array) => void;
 
 /**
- * HMAC-SHA-256 truncated to 128 bits (RFC 2104 sections 2 and 5), which servers compute in hardware. Without the key a collision
- * happens only by chance: with a million digests, each further text has a chance of 2^-108.
+ * SHA-256 of the key and the text, truncated to 128 bits: servers compute it in hardware, and half of the hash is not enough to
+ * continue it with more text. Without the key a collision happens only by chance: with a million digests, each further text has a
+ * chance of 2^-108.
  * @returns a function with a new key
  */
 export function createKeyedDigest(): KeyedDigest {
   const key = randomBytes(KEY_BYTES);
   const bytes = new Uint8Array(BUFFER_BYTES);
   const words = new Uint32Array(bytes.buffer, 0, DIGEST_WORDS);
+  const hasher = new Bun.CryptoHasher("sha256"); // `digest` empties it
   return (text, into) => {
-    new Bun.CryptoHasher("sha256", key).update(text).digest(bytes);
+    hasher.update(key).update(text).digest(bytes);
     into.set(words);
   };
 }
