@@ -64,15 +64,16 @@ export function createAddressCheck(route: Schemas): (context: AddressParts) => v
 }
 
 /** The framework hands a path parameter that is not percent-encoded UTF-8 on as null, whatever the schema says. */
-function refuseUndecoded(params: unknown): void {
-  for (const value of Object.values(Object(params)))
-    if (value === null)
+function refuseUndecoded(params: AddressParts["params"]): void {
+  for (const name in params)
+    if (params[name] === null)
       throw new HttpError(404, "request.unknown_path", "the path is not percent-encoded UTF-8");
 }
 
 interface AddressParts {
   request: Request;
-  params: unknown;
+  /** undefined if the path has no parameters */
+  params: Readonly<Record<string, unknown>> | undefined;
   query: unknown;
 }
 
