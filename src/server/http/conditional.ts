@@ -5,14 +5,18 @@ import type { HeaderParameter } from "./header-parameters.ts";
 import { HttpError } from "./problems/problem.ts";
 import { json, jsonBytes, preparedHeaders } from "./responses.ts";
 
-/** A prepared response that many requests share. */
-export interface PreparedResponse {
-  /** a Blob, because the runtime copies an array for each response */
-  body: Blob;
+/** A prepared 304. */
+export interface UnchangedResponse {
   /** strong entity tag, including quotes */
   etag: string;
-  headers: Headers;
   unchangedHeaders: Headers;
+}
+
+/** A prepared response that many requests share. */
+export interface PreparedResponse extends UnchangedResponse {
+  /** a Blob, because the runtime copies an array for each response */
+  body: Blob;
+  headers: Headers;
 }
 
 export interface PreparedHeaders {
@@ -62,24 +66,22 @@ const memberDigests = (tag: string): readonly string[] =>
 /** @param cacheControl for example `private, no-cache`: stored, but revalidated each time */
 export function prepareResponse(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedResponse {
   const etag = options.etag ?? etagOf(bytes);
-  const shared = sharedHeaders(etag, options);
+  const unchanged = prepareUnchanged(etag, options);
+  const shared = Object.fromEntries(unchanged.unchangedHeaders);
   return {
+    ...unchanged,
     body: new Blob([bytes]),
-    etag,
     headers: preparedHeaders({ ...shared, "content-type": options.contentType }),
-    unchangedHeaders: new Headers(shared),
   };
 }
 
-/** @returns the headers of a 304; the bytes are not needed */
-export const unchangedHeaders = (etag: string, options: Omit<PreparedHeaders, "contentType">): Headers =>
-  new Headers(sharedHeaders(etag, options));
-
-const sharedHeaders = (etag: string, { cacheControl, others }: Omit<PreparedHeaders, "contentType">) => ({
-  etag,
-  "cache-control": cacheControl,
-  ...others,
-});
+/** @returns the 304 alone, for which the bytes are not needed */
+export function prepareUnchanged(
+  etag: string,
+  { cacheControl, others }: Omit<PreparedHeaders, "contentType">,
+): UnchangedResponse {
+  return { etag, unchangedHeaders: new Headers({ etag, "cache-control": cacheControl, ...others }) };
+}
 
 /**
  * @returns a prepared response that is rebuilt when the text changes; for content that depends on the clock and has no revision
@@ -109,9 +111,7 @@ export const respondWhole = ({ body, headers }: PreparedResponse): Response =>
   new Response(body, { headers });
 
 /** @returns 304 */
-export const respondUnchanged = ({
-  unchangedHeaders,
-}: Pick<PreparedResponse, "unchangedHeaders">): Response =>
+export const respondUnchanged = ({ unchangedHeaders }: UnchangedResponse): Response =>
   new Response(null, { status: 304, headers: unchangedHeaders });
 
 /** @returns 200 with JSON and its entity tag, or 304 if If-None-Match matches */

@@ -4,6 +4,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import { UNMATCHED } from "../http/exchange.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 
+const RESPONSES = "quartermaster_http_requests_total";
 const DURATIONS = {
   name: "quartermaster_http_request_duration_seconds",
   help: "Time to the head of the answer",
@@ -33,7 +34,7 @@ export function createResponseMetrics(
   responses.of(UNMATCHED);
   let hasZeros = false;
   new Counter({
-    name: "quartermaster_http_requests_total",
+    name: RESPONSES,
     help: "Answers by route, method and status",
     labelNames: ["route", "method", "status"],
     registers: [metrics],
@@ -52,6 +53,13 @@ export function createResponseMetrics(
     counts.count(METHODS.includes(method) ? method : OTHER_METHOD, status, 1);
     counts.observe(seconds);
   };
+}
+
+/** @returns how often a route has responded, as pairs of a status and a count */
+export async function responsesByStatus(metrics: Registry, route: string): Promise<[number, number][]> {
+  const counted = await metrics.getSingleMetric(RESPONSES)?.get();
+  const own = counted?.values.filter(({ labels }) => labels.route === route) ?? [];
+  return own.map(({ labels, value }) => [Number(labels.status), value]);
 }
 
 function addZeros(responses: ResponseCounts, routes: readonly DocumentedRoute[]): void {

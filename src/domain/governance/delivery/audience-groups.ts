@@ -10,9 +10,17 @@ import { withoutUndeliveredModels } from "../document/model-lists.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import { hiddenPackages, type Person, personOf, withoutPackages } from "./audiences.ts";
 
+/** The part of a policy that most requests need: whether the caller is up to date, and whether the caller may have it. */
+export interface PolicyTag {
+  /** 32 hex digits; equal for users who get the same bytes, different otherwise */
+  name: string;
+  /** the members that all documents share: everything except packages and what belongs to them */
+  common: GovernanceConfig;
+}
+
 /** The document of one group; all its members share one object while it is cached. */
 export interface PolicyView {
-  /** as `AudienceGroups.nameOf` */
+  /** as in its PolicyTag */
   name: string;
   document: GovernanceConfig;
   /** the document as JSON */
@@ -43,7 +51,7 @@ export class AudienceGroups {
   /** by group of the identity provider: the audiences that name it, whose members are asked for each time */
   readonly #audiencesOfGroup = new Map<string, number[]>();
   /** by group; a few characters each, so that equality can be checked without building a document */
-  readonly #names = new Map<string, string>();
+  readonly #tags = new Map<string, PolicyTag>();
   /** the input of every document of the revision; undefined until somebody asks for a name */
   #source: string | undefined;
   /** by group */
@@ -65,18 +73,19 @@ export class AudienceGroups {
     }
   }
 
-  /** @returns 32 hex digits; equal for users who get the same bytes, different otherwise */
-  nameOf(userId: string): string {
-    return this.#nameOf(this.#groupWith(personOf(userId, this.userGroups)));
+  /** @returns the same object for users who get the same bytes */
+  tagOf(userId: string): PolicyTag {
+    return this.#tagOf(this.#groupWith(personOf(userId, this.userGroups)));
   }
 
-  #nameOf(group: string): string {
-    const known = this.#names.get(group);
-    if (known !== undefined) return known;
+  #tagOf(group: string): PolicyTag {
+    const known = this.#tags.get(group);
+    if (known) return known;
     this.#source ??= sha256Hex(JSON.stringify(this.revision.document));
     const name = sha256Hex(`${this.#source}${group}`).slice(0, NAME_DIGITS);
-    this.#names.set(group, name);
-    return name;
+    const tag = { name, common: this.revision.document };
+    this.#tags.set(group, tag);
+    return tag;
   }
 
   viewOf(userId: string): PolicyView {
@@ -86,7 +95,7 @@ export class AudienceGroups {
     if (known) return known;
     const delivered = withoutUndeliveredModels(this.revision.document);
     const document = withoutPackages(delivered, hiddenPackages(this.revision, person));
-    const view = { name: this.#nameOf(group), document, bytes: Buffer.from(JSON.stringify(document)) };
+    const view = { name: this.#tagOf(group).name, document, bytes: Buffer.from(JSON.stringify(document)) };
     this.#views.set(group, view);
     return view;
   }

@@ -7,23 +7,15 @@ import type { Actor } from "../../shared/actor.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";
-import { AudienceGroups, type PolicyView } from "./audience-groups.ts";
+import { AudienceGroups, type PolicyTag, type PolicyView } from "./audience-groups.ts";
 
-export type { PolicyView } from "./audience-groups.ts";
+export type { PolicyTag, PolicyView } from "./audience-groups.ts";
 
 export interface DeliveryDependencies {
   revisions: Pick<Revisions, "inForce">;
   userGroups: Pick<UserGroups, "of">;
   /** undefined if gateway mode is off */
   gateway: { keys: Pick<GatewayKeys, "ensure">; tokens: Pick<InferenceTokens, "mint"> } | undefined;
-}
-
-/** The part of a policy that most requests need: whether the caller is up to date, and whether the caller may have it. */
-export interface PolicyTag {
-  /** as `AudienceGroups.nameOf` */
-  name: string;
-  /** the members that all documents share: everything except packages and what belongs to them */
-  common: GovernanceConfig;
 }
 
 /** The requesting workstation and its user. */
@@ -57,13 +49,11 @@ export function createDelivery({ revisions, userGroups, gateway }: DeliveryDepen
 
     /**
      * Builds no document.
+     * @returns the tag for the user; users with the same document share one object
      * @throws as `viewFor`
      */
     tagFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyTag =>
-      computed(() => {
-        const revision = revisions.inForce(organizationId);
-        return { name: groupsOf(revision).nameOf(userId), common: revision.document };
-      }),
+      computed(() => groupsOf(revisions.inForce(organizationId)).tagOf(userId)),
 
     /**
      * @returns the document for the user; users with the same document share one object

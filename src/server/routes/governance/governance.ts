@@ -1,7 +1,6 @@
 // Policy operations of workstations: the caller's document, prepared once per revision and audience group, and the stream of
 // new revisions. governance-admin.ts publishes.
 import { Type } from "@sinclair/typebox";
-import { LRUCache } from "lru-cache";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../../domain/domain.ts";
 import type { Delivery, PolicyTag, PolicyView } from "../../../domain/governance/delivery/delivery.ts";
@@ -12,14 +11,15 @@ import {
   hasCurrent,
   type PreparedResponse,
   prepareResponse,
+  prepareUnchanged,
   respondUnchanged,
   respondWhole,
-  unchangedHeaders,
+  type UnchangedResponse,
 } from "../../http/conditional.ts";
 import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../http/event-streams.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
-import { failureOf } from "../../http/problems/problem.ts";
 import { eventStream, json } from "../../http/responses.ts";
+import { responsesByStatus } from "../../metrics/response-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
 import {
   createNegotiation,
@@ -30,45 +30,33 @@ import {
 import type { RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Configuration");
+const PATH = "/governance-config";
 
 export function governanceRoutes({ router, domain, metrics, streams }: RouteContext) {
   const own: Dependencies = {
     delivery: domain.delivery,
     prepared: new WeakMap(),
-    unchanged: new LRUCache({ max: UNCHANGED_KEPT_MAX }),
+    unchanged: new WeakMap(),
     refuseOldClient: createNegotiation(),
   };
-  const count = createFetchMetrics(metrics, domain);
+  registerMetrics(metrics, domain);
 
   return router
-    .get(
-      "/governance-config",
-      async ({ request }) => {
-        try {
-          const response = await respondWithPolicy(own, request);
-          count(response.status);
-          return response;
-        } catch (error) {
-          count(failureOf(error)?.status ?? 500);
-          throw error;
-        }
-      },
-      {
-        requires: "governance:read",
-        detail: describe("getGovernanceConfig", "The policy of the caller", {
-          200: {
-            description: `The document, without packages for other audiences; ${REQUIRED_CLIENT_VERSION_HEADER} if it pins a client version. In gateway mode it contains the caller's own inference token and must not be stored`,
-            schema: GovernanceConfig,
-          },
-          304: { description: "Unchanged since the ETag in If-None-Match; not in gateway mode" },
-          404: { description: "No policy is published yet" },
-          409: { description: "The caller has no usable gateway key; the detail explains how to get one" },
-          426: { description: "The contract version or the capabilities of the client are insufficient" },
-          502: { description: "The gateway is unavailable, or refused" },
-          503: { description: "The policy cannot be assembled now" },
-        }),
-      },
-    )
+    .get(PATH, ({ request }) => respondWithPolicy(own, request), {
+      requires: "governance:read",
+      detail: describe("getGovernanceConfig", "The policy of the caller", {
+        200: {
+          description: `The document, without packages for other audiences; ${REQUIRED_CLIENT_VERSION_HEADER} if it pins a client version. In gateway mode it contains the caller's own inference token and must not be stored`,
+          schema: GovernanceConfig,
+        },
+        304: { description: "Unchanged since the ETag in If-None-Match; not in gateway mode" },
+        404: { description: "No policy is published yet" },
+        409: { description: "The caller has no usable gateway key; the detail explains how to get one" },
+        426: { description: "The contract version or the capabilities of the client are insufficient" },
+        502: { description: "The gateway is unavailable, or refused" },
+        503: { description: "The policy cannot be assembled now" },
+      }),
+    })
     .get("/governance-config/events", ({ request }) => eventStream(streams.open(principalOf(request))), {
       requires: "governance:read",
       detail: describe("streamGovernanceRevisions", "Events with the ids of policy revisions", {
@@ -91,13 +79,10 @@ interface Dependencies {
   delivery: Delivery;
   /** cached responses by view */
   prepared: WeakMap<PolicyView, PreparedResponse>;
-  /** headers of 304 answers by entity tag */
-  unchanged: LRUCache<string, Headers>;
+  unchanged: WeakMap<PolicyTag, UnchangedResponse>;
   refuseOldClient: RefuseOldClient;
 }
 
-/** Size limit of the cache of 304 headers; one entry per audience group. */
-const UNCHANGED_KEPT_MAX = 1_024;
 const CACHE_CONTROL = "private, no-cache";
 
 /** @returns a promise in gateway mode */
@@ -107,7 +92,8 @@ function respondWithPolicy(own: Dependencies, request: Request): Response | Prom
   const tag = delivery.tagFor(principal);
   own.refuseOldClient(request, tag.common);
   if (tag.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
-  if (hasCurrent(request, tagOf(tag))) return respondUnchanged(unchangedOf(own.unchanged, tag));
+  const unchanged = unchangedOf(own.unchanged, tag);
+  if (hasCurrent(request, unchanged.etag)) return respondUnchanged(unchanged);
   return respondWhole(preparedOf(own.prepared, delivery.viewFor(principal)));
 }
 
@@ -118,15 +104,13 @@ const othersOf = (document: PolicyTag["common"]) => ({
   ...requiredVersionHeader(document),
 });
 
-function unchangedOf(kept: Dependencies["unchanged"], tag: PolicyTag): { unchangedHeaders: Headers } {
-  const known = kept.get(tag.name);
-  if (known) return { unchangedHeaders: known };
-  const headers = unchangedHeaders(tagOf(tag), {
-    cacheControl: CACHE_CONTROL,
-    others: othersOf(tag.common),
-  });
-  kept.set(tag.name, headers);
-  return { unchangedHeaders: headers };
+function unchangedOf(kept: Dependencies["unchanged"], tag: PolicyTag): UnchangedResponse {
+  const known = kept.get(tag);
+  if (known) return known;
+  const etag = tagOf(tag);
+  const fresh = prepareUnchanged(etag, { cacheControl: CACHE_CONTROL, others: othersOf(tag.common) });
+  kept.set(tag, fresh);
+  return fresh;
 }
 
 function preparedOf(prepared: Dependencies["prepared"], view: PolicyView): PreparedResponse {
@@ -168,11 +152,11 @@ const RESULTS: Readonly<Record<number, string>> = {
 };
 const FAILED = "failed";
 
-/** @returns a function that counts a fetch by the status of its response; create it once */
-function createFetchMetrics(
+/** Call it once. */
+function registerMetrics(
   metrics: Registry,
   { identity, governance }: Pick<Domain, "identity" | "governance">,
-): (status: number) => void {
+): void {
   new Gauge({
     name: "quartermaster_policy_revision",
     help: "Sequence number of the current revision; 0 if there is none",
@@ -196,12 +180,16 @@ function createFetchMetrics(
       this.set({ state: "stale" }, stale);
     },
   });
-  const fetches = new Counter({
+  new Counter({
     name: "quartermaster_policy_fetches_total",
     help: "Policy fetches by result",
     labelNames: ["result"],
     registers: [metrics],
+    async collect() {
+      const responses = await responsesByStatus(metrics, PATH);
+      this.reset();
+      for (const result of [...Object.values(RESULTS), FAILED]) this.inc({ result }, 0);
+      for (const [status, count] of responses) this.inc({ result: RESULTS[status] ?? FAILED }, count);
+    },
   });
-  for (const result of [...Object.values(RESULTS), FAILED]) fetches.inc({ result }, 0);
-  return (status) => fetches.inc({ result: RESULTS[status] ?? FAILED });
 }

@@ -67,7 +67,7 @@ describe("users who may see the same packages", () => {
   });
 });
 
-describe("the name of a user's document", () => {
+describe("the tag of a user's document", () => {
   const users = ["ana", "ben", "cleo", "dora", "emil"];
   const audiences = { a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"], d: ["emil"] };
 
@@ -76,13 +76,13 @@ describe("the name of a user's document", () => {
     const bytesOf = (user: string) => new TextDecoder().decode(groups.viewOf(user).bytes);
     for (const one of users)
       for (const other of users)
-        expect(groups.nameOf(one) === groups.nameOf(other)).toBe(bytesOf(one) === bytesOf(other));
+        expect(groups.tagOf(one) === groups.tagOf(other)).toBe(bytesOf(one) === bytesOf(other));
   });
 
-  test("stays the same after a restart and changes with the document", () => {
+  test("has the same name after a restart, and another one for another document", () => {
     const names = (document?: object) => {
       const groups = new AudienceGroups(revisionOf(audiences, document), NO_GROUPS);
-      return users.map((user) => groups.nameOf(user));
+      return users.map((user) => groups.tagOf(user).name);
     };
     expect(names()).toEqual(names());
     const others = new Set(names({ ...policy, required: true }));

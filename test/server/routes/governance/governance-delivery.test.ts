@@ -279,8 +279,9 @@ test("fetches are counted by outcome, and the revision is exposed", async () => 
   const capable = { "x-blue-capabilities": "tenant_client_version_pin" };
   await fetch(capable);
   await fetch({ ...capable, "if-none-match": "*" });
+  await own.request("GET", PATH);
   expect(await figures()).toEqual([
     "quartermaster_policy_revision 1",
-    ...fetched({ no_policy: 1, client_too_old: 1, sent: 1, unchanged: 1 }),
+    ...fetched({ no_policy: 1, client_too_old: 1, sent: 1, unchanged: 1, refused: 1 }),
   ]);
 });
