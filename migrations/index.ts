@@ -52,6 +52,7 @@ import countedUsers from "./0049_counted_users.sql" with { type: "text" };
 import sourceAnnouncements from "./0050_source_announcements.sql" with { type: "text" };
 import draftVersions from "./0051_draft_versions.sql" with { type: "text" };
 import sessionIndexes from "./0052_session_indexes.sql" with { type: "text" };
+import userSearch from "./0053_user_search.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -113,4 +114,5 @@ export const migrations: readonly Migration[] = [
   { id: 50, name: "source_announcements", sql: sourceAnnouncements },
   { id: 51, name: "draft_versions", sql: draftVersions },
   { id: 52, name: "session_indexes", sql: sessionIndexes },
+  { id: 53, name: "user_search", sql: userSearch },
 ];

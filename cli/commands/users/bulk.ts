@@ -1,6 +1,7 @@
 // `users change`: suspends or resumes many users, ends their logins or changes their role.
+
+import type { UserQuery } from "../../../src/domain/identity/directory/user-directory.ts";
 import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
-import type { UserQuery } from "../../../src/domain/identity/users/user-directory.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
 import { type BulkSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

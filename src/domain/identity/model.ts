@@ -26,6 +26,8 @@ export const PASSWORD_LINK_TTL_MS = 24 * HOUR_MS;
 export const USER_OPTIONS_MAX = 10_000;
 export const USER_SEARCH_MAX = 10;
 export const SELECTED_USERS_MAX = 500;
+/** users that a search compares one by one; if more may have its text, it reads all users in their order */
+export const USER_SEARCH_CANDIDATES_MAX = 2_000;
 
 /** A user without the password hash, which stays in the store. */
 export interface User {

@@ -4,6 +4,7 @@ import type { Static } from "@sinclair/typebox";
 import type { HashRequester } from "../../platform/crypto/passwords.ts";
 import type { Connection } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
+import { SearchIndex } from "../shared/text-search/search-index.ts";
 import { Bootstrap } from "./bootstrap.ts";
 import type { EndLogins, IdentityDependencies } from "./dependencies.ts";
 import { keysOfOthers } from "./erase-store.ts";
@@ -14,6 +15,7 @@ import { emailKey, type IdentityStatus, type Organization, type SignInUser } fro
 import { createRename } from "./organization.ts";
 import { removeLinks } from "./password-links/password-link-store.ts";
 import { PasswordLinks } from "./password-links/password-links.ts";
+import { INDEXED_TEXTS } from "./search-store.ts";
 import * as store from "./store.ts";
 import { BulkUserChanges } from "./users/bulk-changes.ts";
 import { organizationOfActive } from "./users/conditions-store.ts";
@@ -58,6 +60,9 @@ export function createIdentity(given: IdentityDependencies) {
 
     /** Removes invitations after their retention; a job of the service: see invitation-retention.ts. */
     forgetInvitations: forgetInvitations.bind(undefined, dependencies),
+
+    /** The index of addresses and subjects; jobs of the service maintain it. */
+    searchIndex: new SearchIndex(dependencies.db, INDEXED_TEXTS),
 
     /** @returns how many pending invitations expire after one time, and by the other */
     countExpiringInvitations: (span: { organizationId: string; afterMs: number; byMs: number }): number =>

@@ -36,7 +36,13 @@ export interface Revival {
   passwordHash: string | null;
 }
 
-const { passwordHash, emailKey, workstations: _, ...columns } = getTableColumns(users);
+const {
+  passwordHash,
+  emailKey,
+  workstations: _workstations,
+  searchNumber: _number,
+  ...columns
+} = getTableColumns(users);
 /** What others see of a user. */
 export const shown = columns;
 

@@ -25,6 +25,8 @@ export const users = sqliteTable("users", {
   updatedAtMs: integer("updated_at_ms").notNull(),
   /** how many have reported; triggers of the reports keep it */
   workstations: integer("workstations").notNull().default(0),
+  /** of the row in `user_search`, the index of addresses and subjects; null until a job adds it, and after a change */
+  searchNumber: integer("search_number"),
 });
 
 export const invitations = sqliteTable("invitations", {

@@ -3,12 +3,13 @@
 import type { Blobs, StoreState } from "../../platform/blobs/blobs.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import { DomainError } from "../../platform/errors.ts";
+import { SearchIndex } from "../shared/text-search/search-index.ts";
 import type { SessionsDependencies } from "./dependencies.ts";
 import { Downloads } from "./downloads/downloads.ts";
 import { sessionDetail } from "./lists/detail.ts";
 import { SessionFacetLists } from "./lists/facets.ts";
 import { SessionLists } from "./lists/lists.ts";
-import { SearchIndex } from "./lists/search-index.ts";
+import { INDEXED_TEXTS } from "./lists/search-store.ts";
 import type { Viewer } from "./model.ts";
 import { createLocalObjects } from "./objects/local-objects.ts";
 import { Moving } from "./objects/moving.ts";
@@ -97,7 +98,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     storeState: () => storeState(stores.active, blobs),
     lists,
     facets: new SessionFacetLists(dependencies),
-    searchIndex: new SearchIndex(dependencies),
+    searchIndex: new SearchIndex(dependencies.db, INDEXED_TEXTS),
     sharing: new Sharing(dependencies),
     retention: new Retention({ ...dependencies, removals }),
     moving: new Moving({ ...dependencies, removals }),

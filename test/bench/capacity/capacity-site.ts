@@ -92,6 +92,7 @@ async function seed(data: string, port: number, { tokens, ...rows }: Rows & { to
   await writeFleet(installation, { count, policy, tokens, round: count });
   const writtenBytes = bytesOf(database) - emptyBytes;
   await recordEntries(installation, rows.auditEntries);
+  await installation.domain.identity.searchIndex.add(new AbortController().signal); // as the job does within a minute
   const cookie = await sessionCookie(installation);
   const refreshTokens = (await logIn(installation, RENEWING)).map(({ refresh_token: token = "" }) => token);
   await installation.close();
@@ -154,6 +155,19 @@ async function operationsOn(
     "console: workstations": page("/console/clients"),
     "console: users": page("/console/users"),
     "console: one user in a search": page(`/console/users?q=worker-${someone}`),
+    "console: one workstation in a search": page(`/console/clients?q=worker-${someone}`),
+    "console: search in the header": page(`/console/search?q=worker-${someone}`),
+    "administrators: options for a user": {
+      requests: [
+        {
+          method: "POST",
+          path: "/admin/users/options/search",
+          headers: { cookie, "Content-Type": "application/json" },
+          body: JSON.stringify({ q: `worker-${someone}` }),
+        },
+      ],
+      status: 200,
+    },
     "console: audit log": page("/console/audit"),
     "console: revisions": page("/console/policy/history"),
   };

@@ -1,7 +1,7 @@
 // Users by their workstations and groups: a list reads few users if few can match, and finds the same as a full scan.
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { UserQuery } from "../../../src/domain/identity/users/user-directory.ts";
+import type { UserQuery } from "../../../src/domain/identity/directory/user-directory.ts";
 import { USER_CANDIDATES_MAX, type UserSet } from "../../../src/domain/shared/ordered-rows-store.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { addManyRows } from "../../support/content/many-rows.ts";

@@ -14,7 +14,7 @@ import { registerArtifactJob } from "./artifact-jobs.ts";
 import { registerAuditJob, registerForwardingJob } from "./audit-jobs.ts";
 import { registerClientJobs } from "./client-jobs.ts";
 import { registerGatewayJob } from "./gateway-jobs.ts";
-import { registerInvitationJob } from "./invitation-jobs.ts";
+import { registerIdentityJobs } from "./identity-jobs.ts";
 import { registerModelJob } from "./model-jobs.ts";
 import { registerPolicyJobs } from "./policy-jobs.ts";
 import { registerRequestLogJob } from "./request-log-jobs.ts";
@@ -39,7 +39,7 @@ export function registerJobs(scheduler: Scheduler, installation: Installation, p
   registerGatewayJob(scheduler, domain);
   registerModelJob(scheduler, domain, parts);
   registerClientJobs(scheduler, domain, parts);
-  registerInvitationJob(scheduler, domain, parts);
+  registerIdentityJobs(scheduler, domain, parts);
   registerPolicyJobs(scheduler, domain, parts);
   registerSessionJobs(scheduler, domain, parts);
   registerRequestLogJob(scheduler, installation, parts);

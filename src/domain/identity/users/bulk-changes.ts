@@ -7,9 +7,9 @@ import { runInTurns } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice, readBulkIds } from "../../shared/bulk.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
+import type { UserQuery } from "../directory/user-directory.ts";
 import { ownLogins, refuseInvalid } from "../errors.ts";
 import { isActiveAdministrator, type Role, readChoice, type SettableStatus, type User } from "../model.ts";
-import type { UserQuery } from "./user-directory.ts";
 import type { Users } from "./users.ts";
 
 export const BULK_USER_ACTIONS = ["suspend", "resume", "end_logins", "make_admin", "make_member"] as const;

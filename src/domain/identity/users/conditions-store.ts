@@ -3,7 +3,8 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { contains } from "../search-store.ts";
+import { isAmong } from "../../shared/ordered-rows-store.ts";
+import { contains, usersWith } from "../search-store.ts";
 import { users } from "../tables.ts";
 
 /** A condition on a column with ids of users. */
@@ -30,9 +31,33 @@ const USERS_AT_ONCE = 4_000;
 
 /**
  * @param text folded
- * @returns the ids of users whose address contains it, in any status; the index has everything that it reads
+ * @returns the ids of at most `limit` users whose address contains it, in any status
  */
 export function* idsWithAddress(
+  connection: Connection,
+  organizationId: string,
+  { text, limit }: { text: string; limit: number },
+): Steps<string[]> {
+  const few = yield* usersWith(connection, text);
+  if (!few) return yield* idsInOrder(connection, organizationId, { text, limit });
+  yield;
+  return connection
+    .select({ id: users.id })
+    .from(users)
+    .where(
+      and(
+        isAmong(users.id, few),
+        sql`+${users.organizationId} = ${organizationId}`, // otherwise SQLite reads every user of the organization
+        contains(users.emailKey, text),
+      ),
+    )
+    .limit(limit)
+    .all()
+    .map(({ id }) => id);
+}
+
+/** Looks at every user; the index has everything that this reads. */
+function* idsInOrder(
   connection: Connection,
   organizationId: string,
   { text, limit }: { text: string; limit: number },

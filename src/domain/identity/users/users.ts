@@ -6,6 +6,7 @@ import type { Secret } from "../../../platform/secret.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { Expectation } from "../../shared/expectation.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
+import { UserDirectory } from "../directory/user-directory.ts";
 import {
   lastAdministrator,
   managedUser,
@@ -31,7 +32,6 @@ import * as store from "../store.ts";
 import { type Enroll, summaryOf } from "./enrollment.ts";
 import { revokeLostAccess } from "./lost-access.ts";
 import { checkPassword, generatePassword } from "./passwords.ts";
-import { UserDirectory } from "./user-directory.ts";
 
 export interface NewUser {
   email: string;

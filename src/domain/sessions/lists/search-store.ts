@@ -1,15 +1,11 @@
 // SQL of the search index. The index names sessions that may contain a text; then the text of each is compared.
-import { and, asc, count, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
-import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { and, count, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import type { Connection } from "../../../platform/database/database.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
 import { STEP_ROWS } from "../../shared/page-steps.ts";
-import {
-  numbersWith,
-  numbersWithPair,
-  searchParts,
-  TEXT_END,
-} from "../../shared/text-search/trigram-store.ts";
+import { type IndexedTexts, waitingIds } from "../../shared/text-search/indexed-texts-store.ts";
+import { candidateNumbers } from "../../shared/text-search/trigram-store.ts";
 import { SEARCH_CANDIDATES_MAX } from "../limits.ts";
 import { capturedSessions, sessionGrants } from "../tables.ts";
 import type { Scope, SessionFilter } from "./list-query.ts";
@@ -17,22 +13,17 @@ import type { Scope, SessionFilter } from "./list-query.ts";
 const { id, organizationId, userId, harness, sharingMode, searchText, searchNumber, resumable } =
   capturedSessions;
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
-const isWaiting = and(isCurrent, isNull(searchNumber));
-/** Without this order, SQLite chooses another index and reads every session. */
-const inOrderOfWaiting = asc(id);
 
+/** The texts that the job adds. */
+export const INDEXED_TEXTS: IndexedTexts = {
+  index: "session_search",
+  table: capturedSessions,
+  id,
+  number: searchNumber,
+  text: searchText,
+  isWaiting: and(isCurrent, isNull(searchNumber)),
+};
 const INDEX = { index: "session_search", terms: "session_search_terms" } as const;
-const PAIR_LENGTH = 2;
-
-/** @returns the numbers of sessions that may have the text; undefined if it is too short, or if there are too many of them */
-function candidates(connection: Connection, q: string): number[] | undefined {
-  const wanted = { max: SEARCH_CANDIDATES_MAX };
-  const parts = searchParts(q);
-  if (parts.length > 0) return runSynchronously(numbersWith(connection, INDEX.index, { ...wanted, parts }));
-  return [...q].length === PAIR_LENGTH
-    ? numbersWithPair(connection, INDEX, { ...wanted, pair: q })
-    : undefined;
-}
 
 /**
  * @returns the ids of the scope's sessions with the text; undefined without a text, if the text is too short for the index, if
@@ -43,23 +34,18 @@ export function searched(
   scope: Scope,
   { q, harness: wanted, isResumable, status }: SessionFilter,
 ): string[] | undefined {
-  const numbers = q === undefined || status !== undefined ? undefined : candidates(connection, q);
+  if (q === undefined || status !== undefined) return undefined;
+  const text = { text: q, max: SEARCH_CANDIDATES_MAX };
+  const numbers = runSynchronously(candidateNumbers(connection, INDEX, text));
   if (numbers === undefined || numbers.length > SEARCH_CANDIDATES_MAX) return undefined;
-  const waiting = connection
-    .select({ id })
-    .from(capturedSessions)
-    .where(isWaiting)
-    .orderBy(inOrderOfWaiting)
-    .limit(SEARCH_CANDIDATES_MAX + 1)
-    .all();
+  const waiting = waitingIds(connection, INDEXED_TEXTS, SEARCH_CANDIDATES_MAX + 1);
   if (numbers.length + waiting.length > SEARCH_CANDIDATES_MAX) return undefined;
   const matching = and(
     ...[isCurrent, seenIn(scope), sql`instr(${searchText}, ${q}) > 0`],
     wanted === undefined ? undefined : sql`+${harness} = ${wanted}`,
     isResumable ? eq(resumable, true) : undefined,
   );
-  const waitingIds = waiting.map((row) => row.id);
-  return [isAmong(searchNumber, numbers), isAmong(id, waitingIds)].flatMap((isCandidate) =>
+  return [isAmong(searchNumber, numbers), isAmong(id, waiting)].flatMap((isCandidate) =>
     connection
       .select({ id })
       .from(capturedSessions)
@@ -114,37 +100,4 @@ function seenIn(scope: Scope): SQL | undefined {
     WHERE ${sessionGrants.sessionId} = ${id} AND ${sessionGrants.userId} = ${scope.userId})`;
   const isShared = sql`(${sharingMode} = 'workspace' OR ${sharingMode} = 'selected' AND ${isGranted})`;
   return and(isIn, or(isOwn, isShared));
-}
-
-/** Limits of one transaction, which takes some milliseconds: texts and characters. */
-const BATCH_ROWS = 100;
-const BATCH_LENGTH = 30_000;
-
-/** Puts texts of listed sessions into the index. @returns how many; 0 at the end */
-export function indexTexts(tx: Tx): number {
-  const rows = tx
-    .select({ id, length: sql<number>`length(${searchText})` })
-    .from(capturedSessions)
-    .where(isWaiting)
-    .orderBy(inOrderOfWaiting)
-    .limit(BATCH_ROWS)
-    .all();
-  let length = 0;
-  const batch = rows.filter((row, at) => {
-    length += row.length;
-    return at === 0 || length <= BATCH_LENGTH;
-  });
-  if (batch.length === 0) return 0;
-  const ids = JSON.stringify(batch.map((row) => row.id));
-  const highest = tx
-    .select({ number: sql<number>`coalesce(max(${searchNumber}), 0)` })
-    .from(capturedSessions)
-    .where(isNotNull(searchNumber))
-    .get();
-  const last = highest?.number ?? 0;
-  tx.run(sql`UPDATE ${capturedSessions} SET search_number = ${last} + 1 + wanted.key
-    FROM json_each(${ids}) AS wanted WHERE ${id} = wanted.value`);
-  tx.run(sql`INSERT INTO session_search (rowid, text)
-    SELECT ${searchNumber}, ${searchText} || ${TEXT_END} FROM ${capturedSessions} WHERE ${searchNumber} > ${last}`);
-  return batch.length;
 }

@@ -28,7 +28,7 @@ const matchOf = (parts: readonly string[]): string => parts.map(quotedPart).join
 const quotedPart = (part: string): string => `"${part.replaceAll('"', '""')}"`;
 
 /** The indexes of this installation. */
-export type TrigramIndex = "session_search" | "client_search";
+export type TrigramIndex = "session_search" | "client_search" | "user_search";
 
 /** Parts that are looked up together at first. */
 const RARE_PARTS = 2;
@@ -76,7 +76,7 @@ export const TEXT_END = "\n\n";
  * @param terms the fts5vocab table of the index, in the form `row`
  * @returns the numbers of texts that have the pair, of more than `max` one more; undefined if too many entries begin with it
  */
-export function numbersWithPair(
+function numbersWithPair(
   connection: Connection,
   { index, terms }: { index: TrigramIndex; terms: string },
   { pair, max }: { pair: string; max: number },
@@ -93,6 +93,23 @@ export function numbersWithPair(
 }
 
 const HIGHEST_CHARACTER = "\u{10ffff}";
+const PAIR_LENGTH = 2;
+
+/**
+ * Looks up a text by its parts, or as a pair if it has two characters. Every text must have been indexed with TEXT_END.
+ * @returns the numbers of texts that may have it, of more than `max` one more; undefined if the index cannot tell
+ */
+export function* candidateNumbers(
+  connection: Connection,
+  index: { index: TrigramIndex; terms: string },
+  { text, max }: { text: string; max: number },
+): Steps<number[] | undefined> {
+  const parts = searchParts(text);
+  if (parts.length > 0) return yield* numbersWith(connection, index.index, { parts, max });
+  return [...text].length === PAIR_LENGTH
+    ? numbersWithPair(connection, index, { pair: text, max })
+    : undefined;
+}
 
 /** of one transaction: some milliseconds */
 const MERGED_PAGES = 16;

@@ -25,4 +25,5 @@ export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
     "Creates a new signing key when the current one is old enough, and removes expired ones",
   ],
   ["source-watch", "Looks for newer commits of packages at the company's git hosts"],
+  ["user-search", "Adds users to the search index"],
 ]);

@@ -1,6 +1,7 @@
 // The list of users in the console, and its CSV file.
+
+import type { UserQuery } from "../../../../domain/identity/directory/user-directory.ts";
 import type { User } from "../../../../domain/identity/model.ts";
-import type { UserQuery } from "../../../../domain/identity/users/user-directory.ts";
 import { readWord, refuseProblems, WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
 import { DAY_MS } from "../../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";

@@ -17,7 +17,7 @@ import type { ProvisioningSource, Role, User, UserStatus } from "../model.ts";
 import { contains } from "../search-store.ts";
 import { isRow, type RowId, shown } from "../store.ts";
 import { users } from "../tables.ts";
-import type { UserCondition } from "./conditions-store.ts";
+import type { UserCondition } from "../users/conditions-store.ts";
 
 const { emailKey } = users;
 
@@ -34,17 +34,18 @@ export interface UserFilter {
 /** The order of every list of users. */
 const BY_ADDRESS = { table: users, columns: [emailKey, users.id] } as const;
 
-/** @returns users by folded address, then id */
-export const usersLike = (
-  connection: Connection,
-  organizationId: string,
-  filter: UserFilter,
-): OrderedRows<User> =>
-  usersInOrder(connection, organizationId, {
-    within: withinOf(filter),
-    matching: conditionsOf(filter),
-    stepRows: filter.sets?.length ? JOINED_STEP_ROWS : undefined,
-  });
+/** Which users a list has. */
+export interface UserSelection extends Pick<OrderedList<User>, "matching" | "stepRows"> {
+  /** the condition of an index; undefined for the index of all users */
+  within?: SQL | undefined;
+}
+
+/** @returns the users of a filter */
+export const usersLike = (filter: UserFilter): UserSelection => ({
+  within: withinOf(filter),
+  matching: conditionsOf(filter),
+  stepRows: filter.sets?.length ? JOINED_STEP_ROWS : undefined,
+});
 
 /** Users of one source with one status. */
 export interface UserCount extends Pick<User, "provisioningSource" | "status"> {
@@ -71,16 +72,16 @@ export function userCounts(connection: Connection, organizationId: string) {
 export const isSetOnly = ({ sets = [], ...others }: UserFilter): boolean =>
   sets.length === 1 && Object.values(others).every((value) => value === undefined);
 
-/** @returns the places of those among some users who match, in no order */
+/** @returns the places of those among some users who are selected, in no order */
 export const placesAmong = (
   connection: Connection,
   organizationId: string,
-  { ids, filter }: { ids: readonly string[]; filter: UserFilter },
+  { ids, selection: { within, matching } }: { ids: readonly string[]; selection: UserSelection },
 ): Place[] =>
   connection
     .select({ first: emailKey, second: users.id })
     .from(users)
-    .where(and(isAmong(users.id, ids), isInAnyOrder(organizationId), withinOf(filter), conditionsOf(filter)))
+    .where(and(isAmong(users.id, ids), isInAnyOrder(organizationId), within, matching))
     .limit(ids.length)
     .all();
 
@@ -118,9 +119,8 @@ const hasNoWorkstation = sql`${users.workstations} = 0`;
 const withinOf = ({ hasWorkstation }: UserFilter): SQL | undefined =>
   hasWorkstation === false ? hasNoWorkstation : undefined;
 
-/** @returns users who are not removed */
-export const presentUsers = (connection: Connection, organizationId: string): OrderedRows<User> =>
-  usersInOrder(connection, organizationId, { matching: ne(users.status, "removed") });
+/** Users who are not removed. */
+export const presentUsers: UserSelection = { matching: ne(users.status, "removed") };
 
 const conditionsOf = ({ q, role, status, provisioningSource, sets = [] }: UserFilter): SQL | undefined =>
   and(
@@ -148,18 +148,19 @@ export const listSelected = (
     .all();
 
 /** @returns active users whose address contains the text, except the given ones */
-export const activeUsersExcept = (
-  connection: Connection,
-  organizationId: string,
-  { q, except }: { q: string | undefined; except: readonly string[] },
-): OrderedRows<User> => {
-  const matching = and(
+export const activeUsersExcept = ({
+  q,
+  except,
+}: {
+  q: string | undefined;
+  except: readonly string[];
+}): UserSelection => ({
+  matching: and(
     eq(users.status, "active"),
     notInArray(users.id, [...except]),
     q === undefined ? undefined : contains(emailKey, q),
-  );
-  return usersInOrder(connection, organizationId, { matching });
-};
+  ),
+});
 
 export interface AmongUsers {
   /** selects the users */
@@ -171,18 +172,13 @@ export interface AmongUsers {
 }
 
 /** @returns the selected users whose address contains the text, in any status */
-export const usersAmong = (
-  connection: Connection,
-  organizationId: string,
-  { isAmong, q, except }: AmongUsers,
-): OrderedRows<User> => {
-  const matching = and(
+export const usersAmong = ({ isAmong, q, except }: AmongUsers): UserSelection => ({
+  matching: and(
     q === undefined ? undefined : contains(emailKey, q),
     except === undefined ? undefined : ne(users.id, except),
     isAmong(users.id),
-  );
-  return usersInOrder(connection, organizationId, { matching });
-};
+  ),
+});
 
 /** @returns the user if the condition selects them, in any status */
 export const findAmong = (connection: Connection, row: RowId, isAmong: UserCondition): User | undefined =>
@@ -193,14 +189,11 @@ export const findAmong = (connection: Connection, row: RowId, isAmong: UserCondi
     .limit(1)
     .get();
 
-const usersInOrder = (
+/** @returns the selected users by folded address, then id */
+export const usersInOrder = (
   connection: Connection,
   organizationId: string,
-  {
-    within,
-    matching,
-    stepRows,
-  }: Pick<OrderedList<User>, "matching" | "stepRows"> & { within?: SQL | undefined },
+  { within, matching, stepRows }: UserSelection,
 ): OrderedRows<User> => {
   const list: OrderedList<User> = {
     order: BY_ADDRESS,

@@ -1,39 +1,23 @@
-// Reads users: pages, one user, options for selection. users.ts creates and
-// changes them.
+// Reads users: pages, one user, counts. user-options.ts finds users for selection; users.ts creates and changes them.
 import type { Problem } from "../../../platform/errors.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
-import { FACET_USERS_MAX } from "../../shared/facet-users.ts";
 import type { UserSet } from "../../shared/ordered-rows-store.ts";
-import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";
-import {
-  type OrderedRows,
-  overSpans,
-  type PageWindow,
-  type Place,
-  pageInSteps,
-  placesOf,
-  RowTotals,
-} from "../../shared/page-steps.ts";
+import { offsetOf, type Page, type PageQuery, readPageQuery } from "../../shared/page.ts";
+import { type OrderedRows, overSpans, pageInSteps, RowTotals } from "../../shared/page-steps.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import { refuseInvalid, userNotFound } from "../errors.ts";
-import {
-  emailKey,
-  PROVISIONING_SOURCES,
-  ROLES,
-  readChoice,
-  SELECTED_USERS_MAX,
-  USER_OPTIONS_MAX,
-  USER_SEARCH_MAX,
-  USER_STATUSES,
-  type User,
-} from "../model.ts";
+import { emailKey, PROVISIONING_SOURCES, ROLES, readChoice, USER_STATUSES, type User } from "../model.ts";
+import { usersWith } from "../search-store.ts";
 import * as store from "../store.ts";
+import {
+  addressOrder,
+  hasAddressLike,
+  idsWithAddress,
+  type UserCondition,
+} from "../users/conditions-store.ts";
 import { usersWithAddresses } from "./addresses-store.ts";
-import { addressOrder, hasAddressLike, idsWithAddress, type UserCondition } from "./conditions-store.ts";
 import * as lists from "./user-list-store.ts";
-
-/** Users of a set that one step reads: a few milliseconds where each needs its workstations. */
-const USERS_AT_ONCE = 200;
+import { UserOptions } from "./user-options.ts";
 
 export interface UserQuery extends PageQuery {
   role?: string | undefined;
@@ -47,20 +31,16 @@ export interface UserQuery extends PageQuery {
   after?: Pick<User, "id" | "email"> | undefined;
 }
 
-export interface UserSearch {
-  q?: string | undefined;
-  selectedUserIds?: readonly string[] | undefined;
-}
-
 /** Addresses that one step looks up. */
 const STEP_ADDRESSES = 500;
 
 /** Users as administrators and commands see them. Operations in steps are for callers who let the event loop turn. */
-export class UserDirectory {
+export class UserDirectory extends UserOptions {
   readonly #totals: RowTotals;
   #counts: { organizationId: string; revision: string; counts: readonly lists.UserCount[] } | undefined;
 
-  constructor(protected readonly dependencies: IdentityDependencies) {
+  constructor(dependencies: IdentityDependencies) {
+    super(dependencies);
     this.#totals = new RowTotals(dependencies.db, "user_rows");
   }
 
@@ -86,11 +66,19 @@ export class UserDirectory {
       offset: after ? 0 : offsetOf(request),
       limit: perPage,
     };
-    const few = sets?.find(({ ids }) => ids)?.ids;
-    if (few) return { page, perPage, ...(yield* this.#commonNames(organizationId, { few, filter, window })) };
-    const rows = lists.usersLike(this.dependencies.db.read, organizationId, filter);
+    const selection = lists.usersLike(filter);
+    const few = yield* this.#candidates(filter);
+    if (few)
+      return { page, perPage, ...(yield* this.pageAmong(organizationId, few, { ...window, selection })) };
+    const rows = lists.usersInOrder(this.dependencies.db.read, organizationId, selection);
     const known = query.known ?? (yield* this.#knownTotal(organizationId, filter, rows));
     return { page, perPage, ...(yield* pageInSteps(rows, { ...window, known })) };
+  }
+
+  /** @returns ids of few users among whom all matching ones are; undefined if every user must be looked at */
+  *#candidates({ q, sets }: lists.UserFilter): Steps<readonly string[] | undefined> {
+    const ofSet = sets?.find(({ ids }) => ids)?.ids;
+    return ofSet || q === undefined ? ofSet : yield* usersWith(this.dependencies.db.read, q);
   }
 
   *#knownTotal(
@@ -101,23 +89,6 @@ export class UserDirectory {
     if (lists.isSetOnly(filter)) return filter.sets?.[0]?.total;
     if (!rows.isComplete || filter.hasWorkstation !== undefined) return undefined;
     return yield* this.#totals.of(organizationId, rows);
-  }
-
-  /** Looks at few users, wherever they are in the order. */
-  *#commonNames(
-    organizationId: string,
-    { few, filter, window }: { few: readonly string[]; filter: lists.UserFilter; window: PageWindow },
-  ): Steps<{ items: User[]; total: number }> {
-    const { read } = this.dependencies.db;
-    const places: Place[] = [];
-    for (let at = 0; at < few.length; at += USERS_AT_ONCE) {
-      places.push(
-        ...lists.placesAmong(read, organizationId, { ids: few.slice(at, at + USERS_AT_ONCE), filter }),
-      );
-      yield;
-    }
-    const ids = placesOf(places, { ...window, isDescending: false });
-    return { items: lists.usersOf(read, organizationId, ids), total: places.length };
   }
 
   /** @returns the ids of at most `limit` users without a workstation */
@@ -172,42 +143,6 @@ export class UserDirectory {
     return found;
   }
 
-  /** @returns all users who are not removed, by folded address, at most USER_OPTIONS_MAX */
-  *options(organizationId: string): Steps<User[]> {
-    const rows = lists.presentUsers(this.dependencies.db.read, organizationId);
-    return yield* firstOf(rows, USER_OPTIONS_MAX);
-  }
-
-  /**
-   * @returns at most USER_SEARCH_MAX: the selected users who are not removed, then active ones whose address contains `q`, each
-   *   part by folded address
-   * @throws DomainError `identity.invalid`
-   */
-  *searchOptions(organizationId: string, { q, selectedUserIds = [] }: UserSearch): Steps<User[]> {
-    const { read } = this.dependencies.db;
-    const problems: Problem[] = [];
-    const text = readSearchText(q, problems);
-    if (selectedUserIds.length > SELECTED_USERS_MAX) {
-      const detail = `at most ${SELECTED_USERS_MAX} users can be selected`;
-      problems.push({ pointer: "/selected_user_ids", detail });
-    }
-    refuseInvalid(problems);
-    const selection = { ids: selectedUserIds, limit: USER_SEARCH_MAX };
-    const selected = lists.listSelected(read, organizationId, selection);
-    const search = { q: text && emailKey(text), except: selectedUserIds };
-    const others = lists.activeUsersExcept(read, organizationId, search);
-    return [...selected, ...(yield* firstOf(others, USER_SEARCH_MAX - selected.length))];
-  }
-
-  /**
-   * @param wanted `q` is part of an address in any case
-   * @returns active users other than that one, by folded address
-   */
-  *colleagues(organizationId: string, { q, of, limit }: WantedColleagues): Steps<User[]> {
-    const search = { q: q === undefined ? undefined : emailKey(q), except: [of] };
-    return yield* firstOf(lists.activeUsersExcept(this.dependencies.db.read, organizationId, search), limit);
-  }
-
   /** @returns the number of active users */
   *activeTotal(organizationId: string): Steps<number> {
     const counts = yield* this.countsInSteps(organizationId);
@@ -248,39 +183,6 @@ export class UserDirectory {
 
   /** The order of another area's rows by the address of their user. */
   readonly byAddress = addressOrder;
-
-  /**
-   * Finds up to FACET_USERS_MAX users among those that another area's condition selects, in any status.
-   * @param wanted `q` is part of an address in any case; the user of `selectedId` comes first, even if `q` does not match
-   * @returns by folded address
-   */
-  *commonNames(organizationId: string, { isAmong, q, selectedId }: WantedUsers): Steps<User[]> {
-    const { read } = this.dependencies.db;
-    const row = selectedId === undefined ? undefined : { organizationId, id: selectedId };
-    const selected = row && lists.findAmong(read, row, isAmong);
-    const wanted = { isAmong, q: q === undefined ? undefined : emailKey(q), except: selected?.id };
-    const others = lists.usersAmong(read, organizationId, wanted);
-    const limit = FACET_USERS_MAX - (selected ? 1 : 0);
-    return [...(selected ? [selected] : []), ...(yield* firstOf(others, limit))];
-  }
-}
-
-export interface WantedUsers {
-  isAmong: UserCondition;
-  q: string | undefined;
-  selectedId: string | undefined;
-}
-
-export interface WantedColleagues {
-  q: string | undefined;
-  /** the user who is left out */
-  of: string;
-  limit: number;
-}
-
-function* firstOf<Row>(rows: OrderedRows<Row>, limit: number): Steps<Row[]> {
-  if (limit === 0) return [];
-  return (yield* pageInSteps(rows, { offset: 0, limit, known: 0 })).items;
 }
 
 const readUserFilter = (query: UserQuery, problems: Problem[]): lists.UserFilter => ({

@@ -1,4 +1,5 @@
-// The job that removes old invitations. identity/invitations/invitation-retention.ts does the work.
+// The jobs that remove old invitations and maintain the index of users. identity/invitations/invitation-retention.ts and
+// shared/text-search do the work.
 
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
@@ -8,8 +9,9 @@ import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
+const SEARCH = { everyMs: MINUTE_MS, jitterMs: 10 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
 
-export function registerInvitationJob(
+export function registerIdentityJobs(
   scheduler: Scheduler,
   { identity }: Domain,
   { actor, log, config }: { actor: Actor; log: Log; config: Config },
@@ -20,7 +22,15 @@ export function registerInvitationJob(
     name: "invitation-retention",
     async run(signal) {
       const removed = await identity.forgetInvitations(actor, { retentionDays, signal });
+      await identity.searchIndex.optimize(signal);
       if (removed > 0) log.info("invitations.forgotten", { removed, retention_days: retentionDays });
+    },
+  });
+  scheduler.register({
+    ...SEARCH,
+    name: "user-search",
+    async run(signal) {
+      await identity.searchIndex.add(signal);
     },
   });
 }

@@ -4,7 +4,7 @@ import type { Connection } from "../../../platform/database/database.ts";
 import type { User } from "../model.ts";
 import { users } from "../tables.ts";
 
-const { passwordHash: _, ...shown } = getTableColumns(users);
+const { passwordHash: _hash, searchNumber: _number, ...shown } = getTableColumns(users);
 
 /** A user with the folded address under which the row is found. */
 export type AddressedUser = User & { emailKey: string };
