@@ -155,14 +155,14 @@ async function operationsOn(
     "console: workstations": page("/console/clients"),
     "console: users": page("/console/users"),
     "console: one user in a search": page(`/console/users?q=worker-${someone}`),
-    "console: one workstation in a search": page(`/console/clients?q=worker-${someone}`),
+    "console: one workstation in a search": page(`/console/clients?q=workstation-${someone}.`),
     "console: search in the header": page(`/console/search?q=worker-${someone}`),
     "administrators: options for a user": {
       requests: [
         {
           method: "POST",
-          path: "/admin/users/options/search",
-          headers: { cookie, "Content-Type": "application/json" },
+          path: "/admin/users/options",
+          headers: { cookie, Origin: origin, "Content-Type": "application/json" },
           body: JSON.stringify({ q: `worker-${someone}` }),
         },
       ],

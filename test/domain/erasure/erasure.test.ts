@@ -193,7 +193,7 @@ test("the present holder of the address keeps it, also in entries that name only
   const { domain, operator, ana } = site;
   await domain.identity.users.remove(operator, ana.user.id);
   using db = new Database(site.world.file);
-  db.run(`INSERT INTO users SELECT 'heir', organization_id, 'heir', email, email_key, 'member', 'active', 0, 'local', NULL, 1, 1, 0
+  db.run(`INSERT INTO users SELECT 'heir', organization_id, 'heir', email, email_key, 'member', 'active', 0, 'local', NULL, 1, 1, 0, NULL
     FROM users WHERE id = '${ana.user.id}'`);
   await erase(site, ana.user.id);
   const naming = tablesNaming(site.world, { ...ana.user, email: "no address" }, HOST);
