@@ -157,18 +157,8 @@ async function operationsOn(
     "console: one user in a search": page(`/console/users?q=worker-${someone}`),
     "console: one workstation in a search": page(`/console/clients?q=workstation-${someone}.`),
     "console: search in the header": page(`/console/search?q=worker-${someone}`),
-    "administrators: options for a user": {
-      requests: [
-        {
-          method: "POST",
-          path: "/admin/users/options",
-          headers: { cookie, Origin: origin, "Content-Type": "application/json" },
-          body: JSON.stringify({ q: `worker-${someone}` }),
-        },
-      ],
-      status: 200,
-    },
     "console: audit log": page("/console/audit"),
+    "console: one action in the audit log": page("/console/audit?action=policy.publish"),
     "console: revisions": page("/console/policy/history"),
   };
 }
