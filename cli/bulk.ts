@@ -25,6 +25,25 @@ export function searchOf({ text }: Pick<Call, "text">): string | undefined {
   });
 }
 
+/**
+ * @param names of options, as commander has them
+ * @returns those that were given, as the audit log records them: with the names of the API where it has them
+ */
+export const filterWords = ({ text, has }: Pick<Call, "text" | "has">, names: readonly string[]): string =>
+  new URLSearchParams(
+    names.flatMap((name) => {
+      const value = has(name) ? "true" : text(name);
+      return value === undefined ? [] : [[name.replaceAll(/[A-Z]/g, "_$&").toLowerCase(), value]];
+    }),
+  ).toString();
+
+/** @returns whether rows are selected in exactly one way: by names, by filters or by `--all` */
+export const isOneSelection = (
+  { has }: Pick<Call, "has">,
+  references: readonly string[],
+  filters: string,
+): boolean => [references.length > 0, filters !== "", has("all")].filter(Boolean).length === 1;
+
 /** Named rows, or a filter with its text for the audit log. */
 export type BulkSelection<Filter> = { ids: readonly string[] } | { filter: Filter; text: string };
 

@@ -16,6 +16,8 @@ export const USER_ACTION_CHOICES: readonly BulkUserAction[] = [
 ];
 export const KEY_ACTION_CHOICES: readonly BulkKeyAction[] = ["ensure", "rotate", "revoke"];
 export const SOURCE_CHOICES: readonly ProvisioningSource[] = ["local", "scim"];
+/** NO_WORKSTATION of the domain. */
+export const WORKSTATIONS_CHOICES = ["none"] as const;
 export const INVITATION_STATUS_CHOICES = ["outstanding"] as const;
 export const PART_CHOICES: readonly Part[] = ["control", "proxy"];
 

@@ -337,6 +337,11 @@ test("users", async () => {
     "users change end_logins --q nobody --yes",
     "users change explode dora@example.org",
     "users change suspend --yes",
+    "users change suspend dora@example.org --all --yes",
+    "users change make_member --all --dry-run",
+    "users list --workstations none --not-seen-for-days 30",
+    "users list --group nobody --not-seen-for-days 30",
+    "users change end_logins --not-seen-for-days 0 --yes",
   ];
   steps.push(...(await transcript(workspace, changing)));
   await addFactorOn(workspace, "bob@example.org");
@@ -682,6 +687,7 @@ test("keys", async () => {
     "keys list --config gateway.yaml",
     "keys list --wide --config gateway.yaml",
     "keys list --expires-within 7d --config gateway.yaml",
+    "keys list --user root@example.org --config gateway.yaml",
     "keys list --expires-within soon --config gateway.yaml",
     "keys list --state error --config gateway.yaml --json",
     "keys list --problems --config gateway.yaml",
@@ -872,6 +878,11 @@ test("clients", async () => {
     "clients remove lab-1 --dry-run",
     "clients revoke",
     "clients revoke lab-1 --stale 90d",
+    "clients list --recent",
+    "clients list --last-seen-to 2020-01-01T09:00:00+09:00",
+    "clients list --last-seen-from 2026-02-30 --last-seen-to Tuesday",
+    "clients revoke --all --recent",
+    "clients remove --all --dry-run",
     "clients remove lab-1 lab-2 --dry-run",
     "clients revoke --health attention --q lab-3 --dry-run --json",
     "clients remove --platform none --yes --json",

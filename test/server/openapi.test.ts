@@ -141,6 +141,9 @@ test("the document includes its server and list parameters and no internals", as
     ["role", false, "string", ["admin", "member"]],
     ["status", false, "string", ["active", "suspended", "removed"]],
     ["provisioning_source", false, "string", ["local", "scim"]],
+    ["group", false, "string", undefined],
+    ["workstations", false, "string", ["none"]],
+    ["not_seen_for_days", false, "integer", undefined],
   ]);
   expect(document.paths["/admin/users/{id}"]?.get?.parameters[0]?.schema).toMatchObject({ format: "uuid" });
   expect(JSON.stringify(document)).not.toMatch(/"x-(?:requires|accepts|answers|headers)"/);

@@ -1,6 +1,7 @@
 // Defines `quartermaster clients` and its verbs. The code of a verb is loaded when it runs.
 
 import { Option } from "commander";
+import { STALE_AFTER_DAYS } from "../../../src/domain/clients/limits.ts";
 import type { CountKind, Health, Sort } from "../../../src/domain/clients/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -44,7 +45,10 @@ const addFilters = (verb: CliCommand): CliCommand =>
     .option("--revision <revision>", "workstations that report this revision: its number or id")
     .option("--client-version <version>", "workstations with this version of the client")
     .option("--platform <platform>", "workstations that report this platform")
-    .option(...STALE);
+    .option(...STALE)
+    .option("--recent", `workstations that have reported within ${STALE_AFTER_DAYS} days`)
+    .option("--last-seen-from <time>", "last report on this day in UTC, or at this time, or later")
+    .option("--last-seen-to <time>", "last report on this day in UTC or earlier, or before this time");
 
 const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addFilters(
@@ -92,6 +96,7 @@ const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .argument("[clients...]", CLIENT),
   )
     .option("--q <text>", "workstations whose host name, instance id or user contains this text")
+    .option("--all", "all workstations")
     .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
@@ -109,6 +114,7 @@ const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .argument("[clients...]", CLIENT),
   )
     .option("--q <text>", "workstations whose host name, instance id or user contains this text")
+    .option("--all", "all workstations")
     .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).revoke)),

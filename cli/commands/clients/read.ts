@@ -2,8 +2,8 @@
 
 import { toClientDocument, toClientSummary } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientFilterQuery, ClientQuery, ClientView } from "../../../src/domain/clients/service.ts";
-import { DAY_MS } from "../../../src/platform/clock.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
+import { type DayRangeQuery, readTimeRange } from "../../../src/domain/shared/day-range.ts";
+import { DomainError, type Problem } from "../../../src/platform/errors.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages, readPages } from "../../output/list-pages.ts";
@@ -37,20 +37,31 @@ const DAYS = /^([1-9]\d{0,4})d$/;
 
 /**
  * @param text `90d`, 1 to 99999 days; 0 days would match every client
- * @returns stale clients were last seen before this time, in UTC milliseconds; undefined for undefined
+ * @returns days; undefined for undefined
  * @throws DomainError `usage.not_days`
  */
-function parseSeenBefore(text: string | undefined, nowMs: number): number | undefined {
+function parseStaleDays(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const days = DAYS.exec(text)?.[1];
-  if (days !== undefined) return nowMs - Number(days) * DAY_MS;
+  if (days !== undefined) return Number(days);
   throw new DomainError("invalid", "usage.not_days", "--stale must be a number of days, at least 1d", {
     hint: "for example: --stale 90d",
   });
 }
 
+/** @throws DomainError `usage.not_a_time` */
+function lastSeenOf({ text }: Pick<Call, "text">): DayRangeQuery {
+  const range = { from: text("lastSeenFrom"), to: text("lastSeenTo") };
+  const problems: Problem[] = [];
+  readTimeRange(range, { name: "last_seen", problems });
+  if (problems.length === 0) return range;
+  const message = problems.map(({ detail }) => detail.replaceAll("last_seen_", "--last-seen-")).join("; ");
+  throw new DomainError("invalid", "usage.not_a_time", message);
+}
+
 /** @returns the options that select workstations; undefined for those that were not given */
-export function filterOf({ domain, actor, context, text }: Call): ClientFilterQuery {
+export function filterOf(call: Call): ClientFilterQuery {
+  const { domain, actor, text, has } = call;
   const { organizationId } = actor;
   const [user, revision] = [text("user"), text("revision")];
   return {
@@ -61,7 +72,9 @@ export function filterOf({ domain, actor, context, text }: Call): ClientFilterQu
       revision === undefined ? undefined : domain.governance.revisions.reportedId(organizationId, revision),
     clientVersion: text("clientVersion"),
     platform: text("platform"),
-    seenBeforeMs: parseSeenBefore(text("stale"), context.clock.nowMs()),
+    notSeenForDays: parseStaleDays(text("stale")),
+    stale: has("recent") ? "false" : undefined,
+    lastSeen: lastSeenOf(call),
   };
 }
 

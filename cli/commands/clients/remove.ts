@@ -3,10 +3,11 @@
 
 import { toClientDocument } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientFilterQuery, ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
-import { type BulkSelection, runBulk, searchOf } from "../../bulk.ts";
+import { type BulkSelection, filterWords, isOneSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
@@ -20,27 +21,34 @@ export const remove = (call: Call): Promise<void> => removeClients(call, "remove
 export const revoke = (call: Call): Promise<void> => removeClients(call, "revoke");
 
 async function removeClients(call: Call, verb: RemovalKind): Promise<void> {
-  const { q, ...others } = { ...filterOf(call), q: searchOf(call) };
-  const { seenBeforeMs, ...more } = others;
-  const isFiltered = Object.values({ ...more, q }).some((value) => value !== undefined);
+  const filter = { ...filterOf(call), q: searchOf(call) };
+  const { notSeenForDays: days } = filter;
   const references = call.args;
   const [reference] = references;
-  if ((reference === undefined) === (!isFiltered && seenBeforeMs === undefined)) throw unclear(verb);
+  const words = filterWords(call, FILTERS);
+  if (!isOneSelection(call, references, words)) throw unclear(verb);
   if (reference !== undefined && references.length === 1) return removeOne(call, verb, reference);
-  if (!isFiltered && seenBeforeMs !== undefined) return removeUnseen(call, verb, seenBeforeMs);
+  if (days !== undefined && filterWords(call, [UNSEEN]) === words) return removeUnseen(call, verb, days);
   const { organizationId } = call.actor;
   const ids = references.map((name) => call.domain.clients.inventory.find(organizationId, name).id);
-  await removeMany(call, verb, ids.length > 0 ? { ids } : { filter: { ...others, q }, text: textOf(call) });
+  await removeMany(call, verb, ids.length > 0 ? { ids } : { filter, text: words });
 }
 
-/** The filter as it is recorded in the audit log. */
-const textOf = ({ text }: Call): string =>
-  new URLSearchParams(
-    ["q", "user", "health", "harness", "revision", "clientVersion", "platform", "stale"].flatMap((name) => {
-      const value = text(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  ).toString();
+const UNSEEN = "stale";
+/** Options that select workstations. */
+const FILTERS = [
+  "q",
+  "user",
+  "health",
+  "harness",
+  "revision",
+  "clientVersion",
+  "platform",
+  UNSEEN,
+  "recent",
+  "lastSeenFrom",
+  "lastSeenTo",
+];
 
 async function removeMany(
   call: Call,
@@ -118,8 +126,10 @@ function consequences({ domain }: Call, verb: RemovalKind, client: ClientView): 
   ];
 }
 
-async function removeUnseen(call: Call, verb: RemovalKind, seenBeforeMs: number): Promise<void> {
+async function removeUnseen(call: Call, verb: RemovalKind, days: number): Promise<void> {
   const { domain, actor, output, context, command } = call;
+  const nowMs = context.clock.nowMs();
+  const seenBeforeMs = nowMs - days * DAY_MS + 1; // includes a workstation seen exactly so long ago, as lists do
   const { items, total } = readClients(call, { seenBeforeMs, sort: "last_seen_asc" });
   if (total === 0) {
     return output.result(
@@ -127,7 +137,6 @@ async function removeUnseen(call: Call, verb: RemovalKind, seenBeforeMs: number)
       "unchanged: all workstations have been seen since then",
     );
   }
-  const nowMs = context.clock.nowMs();
   const named = items.slice(0, NAMED_MAX).map((client) => sentenceOf(client, nowMs));
   const more = total - named.length;
   const details = [...named, ...(more > 0 ? [`and ${more} more`] : []), CONSEQUENCE[verb]];
@@ -150,7 +159,7 @@ const unclear = (verb: RemovalKind): DomainError =>
   new DomainError(
     "invalid",
     "usage.which_clients",
-    "name workstations, or select them with --stale DAYS or another filter, but not both",
+    "name workstations, or select them with filters such as --stale DAYS, or with --all",
     {
       hint: `run: quartermaster clients ${verb} --help`,
     },

@@ -10,7 +10,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { startProgress } from "../../output/progress.ts";
 import { warnOfGaps } from "./log-reading.ts";
-import { periodOf } from "./period.ts";
+import { daysOf } from "./period.ts";
 
 /** `open`: rows of the day may still be added or change; `due`: written without `--dry-run` */
 type DayState = "written" | "kept" | "open" | "due";
@@ -71,7 +71,7 @@ async function storeTarget({ domain, context }: Call, contentType: string): Prom
 export async function exportLogs(call: Call): Promise<void> {
   const { domain, context, output, has } = call;
   const format = formatOf(call);
-  const period = periodOf(call);
+  const period = daysOf(call);
   const target = await targetOf(call, MEDIA_TYPES[format]);
   const { days, gaps } = exportDays(domain.requestLogs, { period, nowMs: context.clock.nowMs() });
   const results: DayResult[] = [];

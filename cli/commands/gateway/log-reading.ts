@@ -9,7 +9,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { parseWholeNumber } from "../../input/whole-number.ts";
 import { PAGE_ROWS_MAX, printPages } from "../../output/list-pages.ts";
 import type { Column } from "../../output/table.ts";
-import { periodOf } from "./period.ts";
+import { timesOf } from "./period.ts";
 
 /** How often `tail` looks for new rows. */
 const CHECK_EVERY_MS = 500;
@@ -60,8 +60,9 @@ export function filterOf(call: Call): LogFilterQuery {
     result: text("result"),
     outcome: text("outcome"),
     runId: text("run"),
+    profileId: text("profile"),
     minTokens: parseWholeNumber("--min-tokens", text("minTokens"), { max: Number.MAX_SAFE_INTEGER }),
-    occurred: periodOf(call),
+    occurred: timesOf(call),
   };
 }
 

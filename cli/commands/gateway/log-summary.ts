@@ -33,6 +33,7 @@ export async function summary(call: Call): Promise<void> {
   const by = text("by");
   const view = domain.requestLogs.summaryNow({
     ...filterOf(call),
+    q: text("q"),
     bucket: text("bucket"),
     by: by === undefined ? [] : [by],
   });

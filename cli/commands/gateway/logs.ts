@@ -51,15 +51,21 @@ const addPeriod = (command: CliCommand): CliCommand =>
     .option("--from <date>", "first day in UTC, such as 2027-06-01")
     .option("--to <date>", "last day in UTC");
 
+const addTimes = (command: CliCommand): CliCommand =>
+  command
+    .option("--from <time>", "first day in UTC, such as 2027-06-01, or a time from which on")
+    .option("--to <time>", "last day in UTC, or a time before which");
+
 /** The filters of `list` and `summary`. */
 const addFilters = (command: CliCommand): CliCommand =>
-  addPeriod(command)
+  addTimes(command)
     .option("--user <user>", "only requests of this user: e-mail address or id")
     .option("--model <model>", "only requests for this model")
     .option("--harness <harness>", "only requests of this agent")
     .addOption(choiceOption("--result <result>", "only requests with this result", RESULTS))
     .addOption(choiceOption("--outcome <outcome>", "only requests that ended this way", OUTCOMES))
     .option("--run <id>", "only requests of this run")
+    .option("--profile <id>", "only requests of this profile at the gateway")
     .option("--min-tokens <number>", "only requests with at least this many input and output tokens");
 
 const listing = (group: CliCommand, context: Context): CliCommand =>
@@ -89,6 +95,7 @@ const summing = (group: CliCommand, context: Context): CliCommand =>
         "quartermaster gateway logs summary --bucket hour --user ana@example.org --json",
       ),
   )
+    .option("--q <text>", "only requests that contain this text")
     .addOption(choiceOption("--bucket <bucket>", "what one line covers, in UTC", BUCKETS))
     .addOption(choiceOption("--by <group>", "lines for those with the most requests", SUMMARY_GROUPS))
     .printsTable()

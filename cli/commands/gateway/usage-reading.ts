@@ -5,7 +5,7 @@ import { runSynchronously } from "../../../src/platform/steps.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import type { Column } from "../../output/table.ts";
 import { userIdOf } from "./log-reading.ts";
-import { periodOf } from "./period.ts";
+import { daysOf } from "./period.ts";
 
 const SUMS: readonly Column<UsageEntry>[] = [
   { header: "REQUESTS", value: ({ requests }) => requests },
@@ -20,7 +20,7 @@ const SUMS: readonly Column<UsageEntry>[] = [
 export async function usage(call: Call): Promise<void> {
   const { domain, actor, output, text } = call;
   const groupBy = text("by");
-  const wanted = { ...periodOf(call), groupBy, userId: userIdOf(call) };
+  const wanted = { ...daysOf(call), groupBy, userId: userIdOf(call) };
   const report = runSynchronously(domain.usageReports.report(actor.organizationId, wanted));
   const document = toUsageDocument(report);
   if (output.isJson) return output.result(document, "");

@@ -5,8 +5,9 @@ import {
   type KeySelection,
 } from "../../../src/domain/gateway/administration/bulk-key-changes.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import { type BulkSelection, runBulk, searchOf } from "../../bulk.ts";
+import { type BulkSelection, filterWords, isOneSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
+import { userIdOf } from "./read.ts";
 import { warnOfPendingRevocations } from "./view.ts";
 
 type Filter = Extract<KeySelection, { text: string }>["filter"];
@@ -46,27 +47,28 @@ export async function change(call: Call): Promise<void> {
   warnOfPendingRevocations(call);
 }
 
-function chosenBy({ domain, actor, text, has }: Call, references: readonly string[]): BulkSelection<Filter> {
+function chosenBy(call: Call, references: readonly string[]): BulkSelection<Filter> {
+  const { domain, actor, text, has } = call;
+  const words = filterWords(call, ["q", "user", "state", "expiresWithin", "problems"]);
   const filter = {
-    q: searchOf({ text }),
+    q: searchOf(call),
+    user_id: userIdOf(call),
     state: text("state"),
     expires_within: text("expiresWithin"),
     problem: has("problems") ? "true" : undefined,
   };
-  const words = Object.entries(filter).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  if (references.length > 0 === words.length > 0) throw unclear();
+  if (!isOneSelection(call, references, words)) throw unclear();
+  if (references.length === 0) return { filter, text: words };
   const { users } = domain.identity;
-  if (references.length > 0)
-    return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
-  return { filter, text: new URLSearchParams(words).toString() };
+  return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
 }
 
 const unclear = (): DomainError =>
   new DomainError(
     "invalid",
     "usage.which_keys",
-    "name either users, or --q, --state, --expires-within or --problems",
-    { hint: "run: quartermaster keys change --help" },
+    "name users, or select their keys with filters such as --state, or with --all",
+    {
+      hint: "run: quartermaster keys change --help",
+    },
   );

@@ -10,6 +10,7 @@ import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
 const USER = ["<user>", "e-mail address or id"] as const;
+const OF_USER = ["--user <user>", "only the key of this user: e-mail address or id"] as const;
 const WITHIN = ["--expires-within <time>", "only keys that expire in this time: 7d, 12h or 30m"] as const;
 const PROBLEMS = [
   "--problems",
@@ -44,6 +45,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       "quartermaster keys list --expires-within 7d",
       "quartermaster keys list --q example.org --wide",
     )
+    .option(...OF_USER)
     .addOption(stateOption())
     .option(...WITHIN)
     .option(...PROBLEMS)
@@ -111,9 +113,11 @@ const changingMany = (noun: CliCommand, context: Context): CliCommand =>
     .addArgument(new Argument("<action>", "the change").choices(KEY_ACTION_CHOICES))
     .argument("[users...]", "e-mail addresses or ids")
     .option("--q <text>", "keys of users whose address contains this text")
+    .option(...OF_USER)
     .addOption(stateOption())
     .option(...WITHIN)
     .option(...PROBLEMS)
+    .option("--all", "the keys of all users")
     .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./bulk.ts")).change));

@@ -26,6 +26,7 @@ export async function list(call: Call): Promise<void> {
   const { directory, mode, figures } = domain.gateway;
   const state = STORED_STATES.find((name) => name === text("state"));
   const wanted = {
+    userId: userIdOf(call),
     state,
     withProblem: has("problems"),
     expiresWithinMs: expiresWithin(text("expiresWithin")),
@@ -42,6 +43,12 @@ export async function list(call: Call): Promise<void> {
     (query, after) => directory.list(actor.organizationId, { ...query, ...wanted, after }),
     listing,
   );
+}
+
+/** @returns the id of the user whom `--user` names; undefined without the option */
+export function userIdOf({ domain, actor, text }: Call): string | undefined {
+  const reference = text("user");
+  return reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id;
 }
 
 export async function show(call: Call): Promise<void> {

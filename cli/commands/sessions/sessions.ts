@@ -43,8 +43,8 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         ARTIFACT_STATUSES,
       ),
     )
-    .option("--updated-from <day>", "completed on this day in UTC or later")
-    .option("--updated-to <day>", "completed on this day in UTC or earlier")
+    .option("--updated-from <time>", "completed on this day in UTC, or at this time, or later")
+    .option("--updated-to <time>", "completed on this day in UTC or earlier, or before this time")
     .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),

@@ -3,8 +3,9 @@
 import type { UserQuery } from "../../../src/domain/identity/directory/user-directory.ts";
 import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import { type BulkSelection, runBulk, searchOf } from "../../bulk.ts";
+import { type BulkSelection, filterWords, isOneSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
+import { filterOf } from "./read.ts";
 
 const LOGINS_END = "Their logins end at once, on every workstation.";
 
@@ -44,25 +45,30 @@ export async function change(call: Call): Promise<void> {
   });
 }
 
-function chosenBy({ domain, actor, text }: Call, references: readonly string[]): BulkSelection<UserQuery> {
-  const given = {
-    q: searchOf({ text }),
-    role: text("role"),
-    status: text("status"),
-    provisioning_source: text("source"),
-  };
-  const words = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  if (references.length > 0 === words.length > 0) throw unclear();
+function chosenBy(call: Call, references: readonly string[]): BulkSelection<UserQuery> {
+  const { domain, actor } = call;
+  const filter = { ...filterOf(call), q: searchOf(call) };
+  const words = filterWords(call, [
+    "q",
+    "role",
+    "status",
+    "source",
+    "group",
+    "workstations",
+    "notSeenForDays",
+  ]);
+  if (!isOneSelection(call, references, words)) throw unclear();
+  if (references.length === 0) return { filter, text: words };
   const { users } = domain.identity;
-  if (references.length > 0)
-    return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
-  const { provisioning_source: provisioningSource, ...filter } = given;
-  return { filter: { ...filter, provisioningSource }, text: new URLSearchParams(words).toString() };
+  return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
 }
 
 const unclear = (): DomainError =>
-  new DomainError("invalid", "usage.which_users", "name either users, or --q, --role, --status or --source", {
-    hint: "run: quartermaster users change --help",
-  });
+  new DomainError(
+    "invalid",
+    "usage.which_users",
+    "name users, or select them with filters such as --role, or with --all",
+    {
+      hint: "run: quartermaster users change --help",
+    },
+  );

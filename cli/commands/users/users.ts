@@ -9,6 +9,7 @@ import {
   SOURCE_CHOICES,
   USER_ACTION_CHOICES,
   USER_STATUS_CHOICES,
+  WORKSTATIONS_CHOICES,
 } from "../../input/choices.ts";
 import { addConfirmOptions, addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addSecretOptions } from "../../input/secret-input.ts";
@@ -17,6 +18,14 @@ import { addPageOptions } from "../../output/list-pages.ts";
 
 const USER = ["<user>", "e-mail address or id"] as const;
 const roleOption = (): Option => choiceOption("--role <role>", "role of the user", ROLE_CHOICES);
+
+const GROUP = ["--group <group>", "members of this group: name or id"] as const;
+const NOT_SEEN = [
+  "--not-seen-for-days <days>",
+  "users whose workstations have not reported for so many days, and users without one",
+] as const;
+const workstationsOption = (): Option =>
+  choiceOption("--workstations <number>", "none: users without a workstation", WORKSTATIONS_CHOICES);
 
 export const register = (program: CliCommand): CliCommand =>
   program
@@ -43,11 +52,14 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .examples(
       "quartermaster users list --role admin",
       "quartermaster users list --source scim --status suspended --json",
-      "quartermaster users list --q example.org --limit 50 --page 2",
+      "quartermaster users list --group engineering --workstations none",
     )
     .addOption(roleOption())
     .addOption(choiceOption("--status <status>", "only users with this status", USER_STATUS_CHOICES))
     .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES))
+    .option(...GROUP)
+    .addOption(workstationsOption())
+    .option(...NOT_SEEN)
     .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
@@ -132,7 +144,7 @@ const bulkVerb = (noun: CliCommand, context: Context): CliCommand =>
     .examples(
       "quartermaster users change suspend ana@example.org bob@example.org",
       "quartermaster users change end_logins --role member --dry-run",
-      "quartermaster users change make_member --q example.net --yes",
+      "quartermaster users change suspend --not-seen-for-days 90 --status active --yes",
     )
     .addArgument(new Argument("<action>", "the change").choices(USER_ACTION_CHOICES))
     .argument("[users...]", "e-mail addresses or ids")
@@ -140,6 +152,10 @@ const bulkVerb = (noun: CliCommand, context: Context): CliCommand =>
     .addOption(choiceOption("--role <role>", "users with this role", ROLE_CHOICES))
     .addOption(choiceOption("--status <status>", "users with this status", USER_STATUS_CHOICES))
     .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES))
+    .option(...GROUP)
+    .addOption(workstationsOption())
+    .option(...NOT_SEEN)
+    .option("--all", "all users")
     .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./bulk.ts")).change));

@@ -37,6 +37,7 @@ export {
 } from "./password-links/password-link-store.ts";
 export { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "./users/cannot-sign-in.ts";
 export { passwordManagedElsewhere } from "./users/own-password.ts";
+export type { UserQuery } from "./users/user-directory.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;
 

@@ -1,6 +1,6 @@
-// Reads the day ranges by which lists are filtered: UTC, with the first and the last day included.
+// Reads the ranges by which lists are filtered: days in UTC, with the first and the last day included, or times.
 
-import { DAY_MS } from "../../platform/clock.ts";
+import { DAY_MS, parseExactTime } from "../../platform/clock.ts";
 import type { Problem } from "../../platform/errors.ts";
 
 /** The two ends of a filter, as text. */
@@ -31,6 +31,47 @@ export function readDayRange(
   if (fromMs !== undefined && toMs !== undefined && fromMs > toMs)
     problems.push({ pointer: `/${name}_to`, detail: `${name}_to must not be before ${name}_from` });
   return { fromMs, beforeMs: toMs === undefined ? undefined : toMs + DAY_MS };
+}
+
+/** What each end of a range of times may be, for the documentation of parameters. */
+export const FIRST_TIME = "First day in UTC, or RFC 3339 time from which on";
+export const LAST_TIME = "Last day in UTC, or RFC 3339 time before which";
+
+/**
+ * Reads two ends, each a day as `readDayRange` takes it, or an RFC 3339 time: included at the beginning, excluded at the end.
+ * Callers whose days are those of another time zone send times.
+ * @param name of the filter: `last_seen` for `last_seen_from` and `last_seen_to`
+ */
+export function readTimeRange(
+  { from, to }: DayRangeQuery,
+  { name, problems }: { name: string; problems: Problem[] },
+): DayRange {
+  const range = {
+    fromMs: parseEnd(from, { name: `${name}_from`, problems, dayMs: 0 }),
+    beforeMs: parseEnd(to, { name: `${name}_to`, problems, dayMs: DAY_MS }),
+  };
+  if (range.fromMs !== undefined && range.beforeMs !== undefined && range.fromMs >= range.beforeMs)
+    problems.push({ pointer: `/${name}_to`, detail: `${name}_to must not be before ${name}_from` });
+  return range;
+}
+
+/** @param options `dayMs` is added to the beginning of a day */
+function parseEnd(
+  text: string | undefined,
+  { name, problems, dayMs }: { name: string; problems: Problem[]; dayMs: number },
+): number | undefined {
+  if (text === undefined) return undefined;
+  if (!text.includes("T")) {
+    const startMs = parseDay(text, name, problems);
+    return startMs === undefined ? undefined : startMs + dayMs;
+  }
+  const timeMs = parseExactTime(text);
+  if (timeMs === undefined)
+    problems.push({
+      pointer: `/${name}`,
+      detail: `${name} must be a time such as 2026-01-31T08:00:00Z, or a day`,
+    });
+  return timeMs;
 }
 
 /** `Date` turns 30 February into 2 March, so its result is compared with the input. */

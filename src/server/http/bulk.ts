@@ -68,9 +68,9 @@ export async function runBulk<Filter extends object, Selection>(
   refuse(reason, problemsOf(body));
   const chosen = ids ? { ids } : filter && { filter, text: textOf(filter) };
   invariant(chosen, "the body has ids or a filter");
-  const selection = selectionOf(chosen);
   const isFirst = cursor === undefined;
   return await withPlaces(async () => {
+    const selection = selectionOf(chosen);
     const matching = isFirst ? await count(selection) : null;
     if (matching !== null && expected !== undefined && matching > expected)
       throw moreMatching(matching, expected);

@@ -4,6 +4,7 @@ import { NOT_SEEN_DAYS_MAX } from "../../domain/clients/limits.ts";
 import { HEALTHS } from "../../domain/clients/model.ts";
 import type { RemovalKind, Selection } from "../../domain/clients/service.ts";
 import { BulkResult } from "../../domain/shared/bulk.ts";
+import { FIRST_TIME, LAST_TIME } from "../../domain/shared/day-range.ts";
 import { SEARCH_LENGTH_MAX } from "../../domain/shared/page.ts";
 import { bulkBody, runBulk } from "../http/bulk.ts";
 import { actorOf } from "../http/exchange.ts";
@@ -12,7 +13,6 @@ import { json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
-const day = Type.Optional(Type.String({ description: "Day in UTC, such as 2026-01-31" }));
 const text = Type.Optional(Type.String());
 
 /** As in the query of the list. */
@@ -24,8 +24,8 @@ const ClientFilter = {
   revision: text,
   client_version: text,
   platform: text,
-  last_seen_from: day,
-  last_seen_to: day,
+  last_seen_from: Type.Optional(Type.String({ description: FIRST_TIME })),
+  last_seen_to: Type.Optional(Type.String({ description: LAST_TIME })),
   stale: Type.Optional(Type.Boolean()),
   not_seen_for_days: Type.Optional(Type.Integer({ minimum: 1, maximum: NOT_SEEN_DAYS_MAX })),
 };

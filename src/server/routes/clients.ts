@@ -22,6 +22,7 @@ import {
   VIEWS,
 } from "../../domain/clients/model.ts";
 import type { ClientQuery } from "../../domain/clients/service.ts";
+import { FIRST_TIME, LAST_TIME } from "../../domain/shared/day-range.ts";
 import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../domain/shared/page.ts";
 import { invariant } from "../../platform/errors.ts";
 import { runInTurns } from "../../platform/steps.ts";
@@ -31,7 +32,6 @@ import { json, noContent } from "../http/responses.ts";
 import { operation, operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
-const day = (description: string) => parameter({ type: "string", format: "date", description });
 const uuid = (description: string) => parameter({ type: "string", format: "uuid", description });
 
 const ClientParameters = Type.Object(
@@ -40,8 +40,8 @@ const ClientParameters = Type.Object(
     user_id: uuid("Workstations of this user"),
     harness: parameter({ type: "string", description: "Exact name of a reported harness" }),
     health: parameter({ type: "string", enum: HEALTHS }),
-    last_seen_from: day("First day in UTC"),
-    last_seen_to: day("Last day in UTC"),
+    last_seen_from: parameter({ description: FIRST_TIME }),
+    last_seen_to: parameter({ description: LAST_TIME }),
     revision: parameter({ type: "string", description: "Exact id of the reported revision" }),
     client_version: parameter({ type: "string", description: "Exact reported version of the client" }),
     platform: parameter({ type: "string", description: "Exact reported platform" }),

@@ -308,9 +308,4 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     expect(resultsIn(last.html)).toHaveLength(BULK_ROWS_MAX);
     expect(resultsIn(last.html)[0]).toContain("managed by the identity provider");
   });
-
-  test("have no command for filters that commands do not have", async () => {
-    const filter = encodeURIComponent("?workstations=none&role=member");
-    expect((await asked(`act=suspend&all=1&filter=${filter}`)).html).not.toContain("As a command");
-  });
 });

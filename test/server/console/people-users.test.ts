@@ -101,11 +101,14 @@ describe("CON-70 the list of users", () => {
     ]);
   });
 
-  test("CON-17 shows the command only if it lists the same users", async () => {
+  test("CON-17 shows the command with the filters, quoted for a shell", async () => {
     expect((await read("?role=admin&q=a%27b")).html).toContain(
       "quartermaster users list --q &#39;a&#39;\\&#39;&#39;b&#39; --role admin".replaceAll("&#39;", "'"),
     );
-    expect((await read("?workstations=none")).html).not.toContain("quartermaster users list");
+    expect((await read("?workstations=none&not_seen=30&group=x%20y")).html).not.toContain("users list");
+    expect((await read("?workstations=none&not_seen=30")).html).toContain(
+      "quartermaster users list --workstations none --not-seen-for-days 30",
+    );
   });
 
   test("CON-24 downloads of other lists have their filters, and are recorded", async () => {

@@ -184,6 +184,31 @@ describe("CON-70 many users", () => {
     expect(site.domain.identity.users.show(site.organizationId, bob.user.id).status).toBe("suspended");
   });
 
+  test("CON-17 takes the filters by group and workstation, and names what is wrong with each", async () => {
+    const filter = { workstations: "none", not_seen_for_days: 1, role: "admin" };
+    const { body } = await post("/admin/users/change", { action: "suspend", filter, dry_run: true });
+    expect([body.matching, body.items.length]).toEqual([1, 1]);
+    const wrong = await post("/admin/users/change", {
+      action: "suspend",
+      filter: { group: "nobody", role: "member" },
+      expected: 1,
+    });
+    expect([wrong.status, wrong.body.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+      400,
+      ["/filter/group"],
+    ]);
+    const listed = await site.request(
+      "GET",
+      "/admin/users?group=nobody&workstations=many&not_seen_for_days=0&role=x&page=x",
+      { token: admin.accessToken },
+    );
+    const { errors } = await listed.json();
+    expect([listed.status, errors.map(({ pointer }: { pointer: string }) => pointer).toSorted()]).toEqual([
+      400,
+      ["/group", "/not_seen_for_days", "/page", "/role", "/workstations"],
+    ]);
+  });
+
   test("takes the filters of the list, records them, and ends after the last user", async () => {
     const filter = { q: "bob@", role: "member", status: "suspended", provisioning_source: "local" };
     const { body } = await post("/admin/users/change", { action: "resume", filter, expected: 1 });

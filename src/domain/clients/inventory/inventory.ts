@@ -10,7 +10,7 @@ import { FACET_HARNESSES_MAX, REFERENCE_MATCHES_MAX } from "../limits.ts";
 import { HEALTHS, type Health } from "../model.ts";
 import { type HarnessVersions, harnessVersionsIn } from "./harness-versions.ts";
 import * as store from "./inventory-store.ts";
-import { readCountKinds } from "./list-query.ts";
+import { readCountKinds, unseenSince } from "./list-query.ts";
 import { ClientLists, type ClientView } from "./lists.ts";
 import { figuresOfUsers, hasNoneSince, ownersSeenBefore, type UserFigures } from "./user-figures-store.ts";
 
@@ -59,6 +59,15 @@ export class Inventory extends ClientLists {
   /** @returns how many workstations each user has, and when one was last seen; users without one are absent */
   ofUsers(organizationId: string, userIds: readonly string[]): ReadonlyMap<string, UserFigures> {
     return figuresOfUsers(this.dependencies.db.read, { organizationId, userIds });
+  }
+
+  /**
+   * @param days before any check; use the result only if `problems` stays empty
+   * @returns the users without a workstation that reported within so many days
+   */
+  notSeenForDays(organizationId: string, days: number, problems: Problem[]): UserSet | undefined {
+    const ms = unseenSince(days, { nowMs: this.dependencies.clock.nowMs(), problems });
+    return ms === undefined || problems.length > 0 ? undefined : this.notSeenSince(organizationId, ms);
   }
 
   /** @returns the users without a workstation that reported at this time or later, UTC milliseconds */

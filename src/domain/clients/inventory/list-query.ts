@@ -1,7 +1,7 @@
 // Reads which workstations a caller asks for: filter, order and place, with all problems at once.
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
-import { type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
+import { type DayRangeQuery, readTimeRange } from "../../shared/day-range.ts";
 import { type PageQuery, type PageRequest, readPageQuery, readUuid, readWord } from "../../shared/page.ts";
 import { refuseQuery } from "../errors.ts";
 import { NOT_SEEN_DAYS_MAX, STALE_AFTER_DAYS } from "../limits.ts";
@@ -94,7 +94,7 @@ function readClientFilter(
 ): InventoryFilter {
   const { q, harness, revision, clientVersion, platform } = query;
   const userId = readUuid(query.userId, "user_id", problems);
-  const days = readDayRange(query.lastSeen ?? {}, { name: "last_seen", problems });
+  const days = readTimeRange(query.lastSeen ?? {}, { name: "last_seen", problems });
   const stale = readWord(query.stale, { name: "stale", words: ["true", "false"], problems });
   const staleMs = nowMs - STALE_AFTER_DAYS * DAY_MS + 1;
   const unseenMs = unseenSince(query.notSeenForDays, { nowMs, problems });
@@ -116,7 +116,11 @@ function readClientFilter(
   };
 }
 
-function unseenSince(
+/**
+ * @param days before any check
+ * @returns UTC milliseconds: what was last seen before then was not seen for so many days. Use it only if `problems` stays empty.
+ */
+export function unseenSince(
   days: number | undefined,
   { nowMs, problems }: { nowMs: number; problems: Problem[] },
 ): number | undefined {

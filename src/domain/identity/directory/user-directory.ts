@@ -27,6 +27,8 @@ export interface UserQuery extends PageQuery {
   hasWorkstation?: false | undefined;
   /** of other areas; all must hold */
   sets?: readonly UserSet[] | undefined;
+  /** of filters that other areas read; refused with those of the others */
+  problems?: readonly Problem[] | undefined;
   /** the last user of the previous page; unlike a page number, it does not require scanning the earlier pages */
   after?: Pick<User, "id" | "email"> | undefined;
 }
@@ -53,8 +55,11 @@ export class UserDirectory extends UserOptions {
    * @returns users of the organization, removed ones included, by folded address; `q` searches address and subject
    * @throws DomainError `identity.invalid`
    */
-  *listInSteps(organizationId: string, { after, ...query }: UserQuery): Steps<Page<User>> {
-    const problems: Problem[] = [];
+  *listInSteps(
+    organizationId: string,
+    { after, problems: found = [], ...query }: UserQuery,
+  ): Steps<Page<User>> {
+    const problems = [...found];
     const request = readPageQuery(query, problems);
     const { hasWorkstation, sets } = query;
     const others = { hasWorkstation, sets, q: request.q && emailKey(request.q) };

@@ -1,7 +1,7 @@
 // Reads a query of the request log, and reports all problems at once.
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { type DayRange, type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
+import { type DayRange, type DayRangeQuery, readTimeRange } from "../../shared/day-range.ts";
 import { offsetOf, type PageQuery, readPageQuery, readUuid, readWord } from "../../shared/page.ts";
 import { RESULTS, type RowFilter, type RowSearch, SORTS } from "./model.ts";
 import { OUTCOMES } from "./record.ts";
@@ -72,10 +72,10 @@ export function readFilter(query: LogFilterQuery, keptFromMs: number, problems: 
   };
 }
 
-/** Days of the API are days in UTC; a caller with another time zone gives times. */
+/** Days of the API are days in UTC; the console gives times. */
 function readPeriod({ occurred = {}, fromMs, beforeMs }: LogFilterQuery, problems: Problem[]): DayRange {
   if (fromMs === undefined && beforeMs === undefined)
-    return readDayRange(occurred, { name: "occurred", problems });
+    return readTimeRange(occurred, { name: "occurred", problems });
   if (fromMs !== undefined && beforeMs !== undefined && fromMs >= beforeMs)
     problems.push({ pointer: "/occurred_to", detail: "occurred_to must not be before occurred_from" });
   return { fromMs, beforeMs };

@@ -1,6 +1,6 @@
 // Reads a list request in one of its three modes, and reports all problems together.
 import type { Problem } from "../../../platform/errors.ts";
-import { type DayRange, type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
+import { type DayRange, type DayRangeQuery, readTimeRange } from "../../shared/day-range.ts";
 import { type PageQuery, type PageRequest, readPageQuery, readUuid, readWord } from "../../shared/page.ts";
 import { refuseRequest } from "../errors.ts";
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from "../limits.ts";
@@ -63,7 +63,7 @@ export function readListQuery(query: SessionQuery): ListRequest {
     q: page.q === undefined ? undefined : foldForSearch(page.q),
     harness: query.harness,
     status: status === "complete" ? undefined : status,
-    updated: query.updatedIn ?? readDayRange(query.updated ?? {}, { name: "updated", problems }),
+    updated: query.updatedIn ?? readTimeRange(query.updated ?? {}, { name: "updated", problems }),
     sort: readWord(query.sort, { name: "sort", words: SESSION_SORTS, problems }) ?? "updated_desc",
   };
   const limit = readLimit(query.limit, problems);

@@ -2,7 +2,7 @@
 import type { BulkKeyAction } from "../../../domain/gateway/administration/bulk-key-changes.ts";
 import type { BulkView } from "../list/bulk.tsx";
 import type { Values } from "../list/list.ts";
-import { type Equivalents, options } from "../parts/command.tsx";
+import { type Equivalents, options, optionsOrAll } from "../parts/command.tsx";
 import { KEYS_PATH } from "./words.ts";
 
 const NO_ACCESS = "Users who are suspended or removed get no key.";
@@ -54,19 +54,18 @@ export const KEY_BULK: BulkView<BulkKeyAction> = {
 
 type Chosen = { addresses: readonly string[]; ids: readonly string[] } | { values: Values; expected: number };
 
-/** @returns the equivalent command and request; the command has no filter by user */
+/** @returns the filters of an address as options of `keys list` and `keys change` */
+export const keyOptions = ({ q, state, problem, expires_within: within, user_id: user }: Values): string[] =>
+  options({ q, state, user, problems: problem === "true", "expires-within": within });
+
+/** @returns the equivalent command and request */
 export function keyBulkEquivalents(action: BulkKeyAction, chosen: Chosen): Equivalents {
   const api = (body: object) =>
     ({ method: "POST", path: "/admin/gateway/keys/change", body: { action, ...body } }) as const;
   const command = (words: readonly string[]) => ["keys", "change", action, ...words, "--yes"];
   if ("ids" in chosen) return { command: command(chosen.addresses), api: api({ ids: chosen.ids }) };
-  const { q, state, problem, expires_within, user_id } = chosen.values;
-  const words = options({ q, state, problems: problem === "true", "expires-within": expires_within });
-  return {
-    ...(user_id === undefined && words.length > 0 && { command: command(words) }),
-    api: api({
-      filter: { q, state, user_id, expires_within, ...(problem === "true" && { problem: true }) },
-      expected: chosen.expected,
-    }),
-  };
+  const { values, expected } = chosen;
+  const { q, state, problem, expires_within, user_id } = values;
+  const filter = { q, state, user_id, expires_within, ...(problem === "true" && { problem: true }) };
+  return { command: command(optionsOrAll(keyOptions(values))), api: api({ filter, expected }) };
 }

@@ -10,10 +10,9 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
-import { options } from "../parts/command.tsx";
 import { Count, State, Text, Time, useReader } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
-import { KEY_BULK } from "./key-bulk.ts";
+import { KEY_BULK, keyOptions } from "./key-bulk.ts";
 import { KEYS_PATH, keyPath, RECONCILE_PATH } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
@@ -116,12 +115,7 @@ export function keyListPage({ mayAdminister, values, page, problems = [] }: KeyL
     problems,
     csvPath: `${KEYS_PATH}.csv`,
     bulk: mayAdminister ? { path: KEY_BULK.path, actions: BULK } : undefined,
-    ...(userId === undefined && {
-      command: [
-        ...["keys", "list"],
-        ...options({ q, state, "expires-within": within, problems: problem === "true" }),
-      ],
-    }),
+    command: ["keys", "list", ...keyOptions(values)],
     api: { method: "GET", path: pathWith("/admin/gateway/keys", new URLSearchParams(given)) },
   };
   return {

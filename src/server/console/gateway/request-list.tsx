@@ -133,8 +133,8 @@ interface RequestListProps {
   page: RequestLogView | undefined;
   summary: ShownSummary | undefined;
   problems: readonly Problem[];
-  /** the filters as the API and the commands take them; undefined if they have no such filter */
-  query: Values | undefined;
+  /** the filters as the API and the commands take them */
+  query: Values;
 }
 
 export function requestListPage({ values, page, summary, problems, query }: RequestListProps): ConsolePage {
@@ -159,10 +159,8 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
     problems,
     defaultSort: "-at",
     csvPath: REQUESTS_CSV_PATH,
-    ...(query && {
-      command: commandOf("list", query),
-      api: { method: "GET", path: pathWith("/gateway/request-logs", new URLSearchParams(query)) },
-    }),
+    command: commandOf("list", query),
+    api: { method: "GET", path: pathWith("/gateway/request-logs", new URLSearchParams(query)) },
   };
   return {
     title: "Requests",
@@ -170,10 +168,7 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
     isError: problems.length > 0,
     content: (
       <>
-        <RequestFigures
-          summary={summary}
-          equivalents={query ? summaryEquivalents(query, values.bucket) : {}}
-        />
+        <RequestFigures summary={summary} equivalents={summaryEquivalents(query, values.bucket)} />
         <Gaps gaps={gaps} />
         <ListView list={list} />
       </>
@@ -189,21 +184,22 @@ function summaryEquivalents(query: Values, bucket: string | undefined): Equivale
   };
 }
 
-/** @returns the command; undefined if it has no such filter */
-function commandOf(verb: "list" | "summary", query: Values): string[] | undefined {
+function commandOf(verb: "list" | "summary", query: Values): string[] {
   const {
-    q,
-    profile_id,
+    profile_id: profile,
     user_id: user,
     occurred_from: from,
     occurred_to: to,
     run_id: run,
-    ...others
+    min_tokens: least,
+    ...same
   } = query;
-  if (q !== undefined || profile_id !== undefined) return undefined;
-  const { model, harness, result, outcome, min_tokens: least, bucket } = others;
-  const given = { user, model, harness, result, outcome, run, "min-tokens": least, from, to, bucket };
-  return ["gateway", "logs", verb, ...options(given)];
+  return [
+    "gateway",
+    "logs",
+    verb,
+    ...options({ user, ...same, profile, run, "min-tokens": least, from, to }),
+  ];
 }
 
 /** Says which requests are missing from the list. */

@@ -1,5 +1,6 @@
 // Days in filters are days in the reader's time zone. The domain compares UTC milliseconds.
 import type { DayRange } from "../../../domain/shared/day-range.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 
 interface DayOptions {
@@ -35,6 +36,21 @@ export function dayRangeIn({ from, to, name, ...options }: RangeOptions): DayRan
   if (fromMs !== undefined && beforeMs !== undefined && fromMs >= beforeMs)
     options.problems.push({ pointer: `/${name}_to`, detail: `${name}_to must not be before ${name}_from` });
   return { fromMs, beforeMs };
+}
+
+/**
+ * The same range for the command and the API, whose days are those of UTC and which take times as well.
+ * @param range texts of the address
+ * @returns the texts of a reader in UTC, and times for others; undefined for an end without a text or with a problem
+ */
+export function sameRange(
+  { from, to }: { from: string | undefined; to: string | undefined },
+  zone: string,
+): { from: string | undefined; to: string | undefined } {
+  if (zone === "UTC") return { from, to };
+  const options = { name: "", zone, problems: [] };
+  const timeText = (ms: number | undefined) => (ms === undefined ? undefined : toRfc3339(ms));
+  return { from: timeText(dayIn(from, options)), to: timeText(dayEndIn(to, options)) };
 }
 
 function startOf(

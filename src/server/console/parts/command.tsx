@@ -43,6 +43,10 @@ export const options = (
     return value === true ? [`--${name}`] : [`--${name}`, String(value)];
   });
 
+/** @returns the filters of a command that changes many rows, which asks for `--all` instead of none */
+export const optionsOrAll = (filters: readonly string[]): readonly string[] =>
+  filters.length > 0 ? filters : ["--all"];
+
 /** A disclosure with the command and the request, each with a copy button. */
 export function AsCommand({ command, api, label = "As a command" }: Equivalents & { label?: string }) {
   if (command === undefined && api === undefined) return null;

@@ -2,7 +2,7 @@
 import type { BulkUserAction } from "../../../domain/identity/users/bulk-changes.ts";
 import type { BulkView } from "../list/bulk.tsx";
 import type { Values } from "../list/list.ts";
-import { type Equivalents, options } from "../parts/command.tsx";
+import { type Equivalents, options, optionsOrAll } from "../parts/command.tsx";
 import type { UserAction } from "./user-actions.ts";
 import { USERS_PATH } from "./words.ts";
 
@@ -84,17 +84,40 @@ export const SINGLE_ACTIONS: Readonly<Record<BulkUserAction, UserAction>> = {
 
 type Chosen = { addresses: readonly string[]; ids: readonly string[] } | { values: Values; expected: number };
 
-/** @returns the equivalent command and request, which have no filter by group or workstation */
+/** @returns the filters of an address as the API takes them */
+export const userFilter = ({
+  q,
+  role,
+  status,
+  provisioning_source,
+  group,
+  workstations,
+  not_seen: days,
+}: Values) => ({
+  q,
+  role,
+  status,
+  provisioning_source,
+  group,
+  workstations,
+  not_seen_for_days: days === undefined ? undefined : Number(days),
+});
+
+/** @returns the filters of an address as options of `users list` and `users change` */
+export function userOptions(values: Values): string[] {
+  const { provisioning_source: source, not_seen_for_days: days, ...same } = userFilter(values);
+  return options({ ...same, source, "not-seen-for-days": days });
+}
+
+/** @returns the equivalent command and request */
 export function userBulkEquivalents(action: BulkUserAction, chosen: Chosen): Equivalents {
   const api = (body: object) =>
     ({ method: "POST", path: "/admin/users/change", body: { action, ...body } }) as const;
   const command = (words: readonly string[]) => ["users", "change", action, ...words, "--yes"];
   if ("ids" in chosen) return { command: command(chosen.addresses), api: api({ ids: chosen.ids }) };
-  const { q, role, status, provisioning_source, group, workstations, not_seen } = chosen.values;
-  if (group ?? workstations ?? not_seen) return {};
-  const words = options({ q, role, status, source: provisioning_source });
+  const { values, expected } = chosen;
   return {
-    ...(words.length > 0 && { command: command(words) }),
-    api: api({ filter: { q, role, status, provisioning_source }, expected: chosen.expected }),
+    command: command(optionsOrAll(userOptions(values))),
+    api: api({ filter: userFilter(values), expected }),
   };
 }

@@ -6,6 +6,7 @@ import type { KeyState } from "../../../domain/gateway/model.ts";
 import { PROVISIONING_SOURCES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
 import { BULK_USER_ACTIONS } from "../../../domain/identity/users/bulk-changes.ts";
 import type { Page } from "../../../domain/shared/page.ts";
+import { NO_WORKSTATION } from "../../../domain/user-filters.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { roleText } from "../../pages/words.ts";
@@ -14,9 +15,9 @@ import { pathWith } from "../list/address.ts";
 import { INVITATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
-import { type Equivalents, options } from "../parts/command.tsx";
+import type { Equivalents } from "../parts/command.tsx";
 import { Count, State, Text, Time } from "../parts/values.tsx";
-import { USER_BULK } from "./user-bulk.ts";
+import { USER_BULK, userFilter, userOptions } from "./user-bulk.ts";
 import {
   INVITATIONS_PATH,
   KEY_LABELS,
@@ -34,9 +35,6 @@ export interface ListedUser extends User, UserFigures {
 
 /** Days of the filter for users who were not seen recently. */
 export const NOT_SEEN_DAYS = ["7", "30", "90"] as const;
-/** Value of the filter for users without a workstation. */
-export const NO_WORKSTATION = "none";
-
 const FILTERS: readonly Filter[] = [
   ...PERSON_FILTERS,
   {
@@ -169,24 +167,15 @@ export function userListPage({
   };
 }
 
-/** The command and the API have no filter by group or workstation, so lists with these filters have no equivalent. */
-function equivalentsOf({
-  q,
-  role,
-  status,
-  provisioning_source,
-  group,
-  workstations,
-  not_seen,
-}: Values): Equivalents {
-  if (group ?? workstations ?? not_seen) return {};
+/** @returns the same list as a command and for a program */
+function equivalentsOf(values: Values): Equivalents {
   const query = new URLSearchParams(
-    Object.entries({ q, role, status, provisioning_source }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
+    Object.entries(userFilter(values)).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
     ),
   );
   return {
-    command: ["users", "list", ...options({ q, role, status, source: provisioning_source })],
+    command: ["users", "list", ...userOptions(values)],
     api: { method: "GET", path: pathWith("/admin/users", query) },
   };
 }

@@ -216,8 +216,8 @@ interface SessionListProps {
   problems?: readonly Problem[] | undefined;
   /** whether the policy in force asks workstations for sessions */
   isCapturing: boolean;
-  /** the command has no days in the reader's time zone */
-  hasOwnDays: boolean;
+  /** the days of the address as the command takes them */
+  days: { from: string | undefined; to: string | undefined };
   /** the filters as the API takes them; undefined if it has no such filter */
   query: Values | undefined;
 }
@@ -229,12 +229,12 @@ export function sessionListPage({
   page,
   problems = [],
   isCapturing,
-  hasOwnDays,
+  days: { from, to },
   query,
 }: SessionListProps): ConsolePage {
   const isMine = values.whose === MINE;
   const user = isMine ? email : values.user;
-  const { q, harness, status, updated_from: from, updated_to: to } = values;
+  const { q, harness, status } = values;
   const list: List<SessionView> = {
     noun: "sessions",
     filters: filtersFor(readsAll),
@@ -259,7 +259,7 @@ export function sessionListPage({
     csvPath: SESSIONS_CSV_PATH,
     // A member's list of shared sessions has no command: commands are for operators, who see all sessions.
     command:
-      (readsAll || isMine) && !hasOwnDays
+      readsAll || isMine
         ? [
             "sessions",
             "list",

@@ -1,6 +1,7 @@
 // The list of workstations: filters, columns, and the equivalent command. It shows summaries, never a reported inventory.
 /** @jsxImportSource preact */
 
+import { STALE_AFTER_DAYS } from "../../../domain/clients/limits.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
 import type { ClientFacets, ClientPage, ClientSummary } from "../../../domain/clients/service.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -187,14 +188,11 @@ export function clientListPage({
     defaultSort: "-last_seen",
     csvPath: CLIENTS_CSV_PATH,
     bulk: mayAdminister ? { path: CLIENTS_ACTION_PATH, actions: BULK } : undefined,
-    ...(values.last_seen_from === undefined &&
-      values.last_seen_to === undefined && {
-        command: commandOf(query),
-        api: {
-          method: "GET",
-          path: `/admin/client-status?${new URLSearchParams({ view: "summary", ...query })}`,
-        },
-      }),
+    command: ["clients", "list", "--summary", ...clientOptions(query), ...options({ sort: query.sort })],
+    api: {
+      method: "GET",
+      path: `/admin/client-status?${new URLSearchParams({ view: "summary", ...query })}`,
+    },
   };
   return {
     title: "Workstations",
@@ -204,16 +202,7 @@ export function clientListPage({
   };
 }
 
-/** @returns the command; undefined if it has no such filter */
-function commandOf({ sort, per_page: _, ...filter }: Values) {
-  const chosen = clientOptions(filter);
-  return chosen && ["clients", "list", "--summary", ...chosen, ...options({ sort })];
-}
-
-/**
- * @param filter as the API takes it
- * @returns the same as options of `clients list`, `remove` and `revoke`; undefined if they have no such filter
- */
+/** @returns the filters of the API as options of `clients list`, `remove` and `revoke` */
 export function clientOptions({
   q,
   user_id: user,
@@ -222,12 +211,26 @@ export function clientOptions({
   revision,
   client_version,
   platform,
+  stale,
   not_seen_for_days: days,
-  ...others
-}: Values): string[] | undefined {
-  if (Object.keys(others).length > 0) return undefined;
-  const stale = days && `${days}d`;
-  return options({ q, user, harness, health, revision, "client-version": client_version, platform, stale });
+  last_seen_from,
+  last_seen_to,
+}: Values): string[] {
+  const unseen = [stale === "true" ? STALE_AFTER_DAYS : 0, Number(days ?? 0)];
+  const leastDays = Math.max(...unseen);
+  return options({
+    q,
+    user,
+    harness,
+    health,
+    revision,
+    "client-version": client_version,
+    platform,
+    recent: stale === "false",
+    stale: leastDays > 0 && `${leastDays}d`,
+    "last-seen-from": last_seen_from,
+    "last-seen-to": last_seen_to,
+  });
 }
 
 function pagingOf(

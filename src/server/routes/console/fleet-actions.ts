@@ -3,7 +3,7 @@ import type { Selection } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Values } from "../../console/list/list.ts";
-import type { Equivalents } from "../../console/parts/command.tsx";
+import { type Equivalents, optionsOrAll } from "../../console/parts/command.tsx";
 import type { Reader } from "../../console/reader.ts";
 import { CLIENT_BULK, confirmOne } from "../../console/workstations/action-pages.tsx";
 import { CLIENTS_PATH, clientOptions } from "../../console/workstations/client-list.tsx";
@@ -12,10 +12,13 @@ import { ACTS, type Act } from "../../console/workstations/words.ts";
 import { apiQuery, fleetFilter } from "./fleet-queries.ts";
 import { type Bulk, BulkActions } from "./lists/bulk.ts";
 
+/** A selection, with its filter as the API takes it for the equivalent command. */
+type Chosen = Selection & { query?: Values };
+
 export function createFleetActions(domain: Domain) {
   const { inventory, removals, bulkRemovals } = domain.clients;
 
-  const bulk: Bulk<Act, Selection> = {
+  const bulk: Bulk<Act, Chosen> = {
     view: CLIENT_BULK,
     acts: ["revoke", "remove"],
     selectionOf: async (reader, chosen) =>
@@ -44,16 +47,16 @@ async function filteredBy(
   domain: Domain,
   reader: Reader,
   { values, text }: { values: Values; text: string },
-): Promise<Selection> {
+): Promise<Chosen> {
   const { query, problems } = await fleetFilter(domain, values, reader);
+  const { sort: _, ...filters } = values;
   if (problems.length > 0)
     throw new DomainError("invalid", "client.invalid", problems.map(({ detail }) => detail).join("; "), {
       problems,
     });
-  return { filter: query, text };
+  return { filter: query, text, query: apiQuery(query, filters, reader) };
 }
 
-/** Days of a filter are in the reader's time zone, which the command and the API do not know. */
 function equivalentsOf({
   act,
   count,
@@ -61,17 +64,20 @@ function equivalentsOf({
 }: {
   act: Act;
   count: number;
-  selection: Selection;
+  selection: Chosen;
 }): Equivalents {
   const api = (body: object) => ({ method: "POST", path: `/admin/client-status/${act}`, body }) as const;
   if (selection.ids)
     return { command: ["clients", act, ...selection.ids, "--yes"], api: api({ ids: selection.ids }) };
-  const { seenFromMs, seenBeforeMs, ...query } = selection.filter;
-  if (seenFromMs !== undefined || seenBeforeMs !== undefined) return {};
-  const filter = apiQuery({ query, sort: undefined });
-  const chosen = clientOptions(filter);
+  const { query = {} } = selection;
+  const { stale, not_seen_for_days: days, ...texts } = query;
+  const filter = {
+    ...texts,
+    ...(stale !== undefined && { stale: stale === "true" }),
+    ...(days !== undefined && { not_seen_for_days: Number(days) }),
+  };
   return {
-    ...(chosen && chosen.length > 0 && { command: ["clients", act, ...chosen, "--yes"] }),
+    command: ["clients", act, ...optionsOrAll(clientOptions(query)), "--yes"],
     api: api({ filter, expected: count }),
   };
 }

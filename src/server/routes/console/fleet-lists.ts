@@ -38,7 +38,7 @@ export async function readList(domain: Domain, reader: Reader): Promise<ReadList
     page: rows && { ...rows, items: rows.items.map(withSequences(domain, organizationId)) },
     facets: isOpen ? await runInTurns(inventory.facets(organizationId, {})) : undefined,
     problems,
-    query: apiQuery({ query, sort: values.sort }),
+    query: apiQuery(query, values, reader),
   };
 }
 

@@ -5,7 +5,7 @@ import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
-import { dayEndIn, dayIn } from "../../console/list/days.ts";
+import { dayEndIn, dayIn, sameRange } from "../../console/list/days.ts";
 import { numberIn, placeIn, type Values } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 
@@ -51,14 +51,18 @@ export const fleetPlace = (values: Values): ClientQuery => ({
 /** The address has `-host`, the domain `host_desc`. */
 const sortOf = (sort: string): string => (sort.startsWith("-") ? `${sort.slice(1)}_desc` : `${sort}_asc`);
 
-/** @returns the query as the API takes it; times of a filter by day are left out, because the API's days are those of UTC */
-export const apiQuery = ({
-  query,
-  sort,
-}: {
-  query: ClientQuery;
-  sort: string | undefined;
-}): Record<string, string> => {
+/**
+ * @param query of `fleetFilter`
+ * @param values of the address, for its days
+ * @returns the query as the API takes it
+ */
+export const apiQuery = (
+  query: ClientQuery,
+  values: Values,
+  { zone }: Pick<Reader, "zone">,
+): Record<string, string> => {
+  const { last_seen_from, last_seen_to, sort } = values;
+  const days = sameRange({ from: last_seen_from, to: last_seen_to }, zone);
   const { q, userId, harness, health, revision, clientVersion, platform, stale, notSeenForDays } = query;
   const named = {
     q,
@@ -68,6 +72,8 @@ export const apiQuery = ({
     revision,
     client_version: clientVersion,
     platform,
+    last_seen_from: days.from,
+    last_seen_to: days.to,
     stale,
     not_seen_for_days: notSeenForDays?.toString(),
     sort: sort && sortOf(sort),

@@ -17,6 +17,7 @@ import {
   toGapItem,
   toRequestLogItem,
 } from "../../../domain/inference/log/wire.ts";
+import { FIRST_TIME, LAST_TIME } from "../../../domain/shared/day-range.ts";
 import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../../domain/shared/page.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery, toWholeNumber } from "../../http/paging.ts";
@@ -24,7 +25,6 @@ import { json, noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
-const day = (description: string) => parameter({ type: "string", format: "date", description });
 const text = (maxLength: number, description: string) =>
   parameter({ type: "string", maxLength, description });
 const uuid = (description: string) => parameter({ type: "string", format: "uuid", description });
@@ -38,8 +38,8 @@ const filters = {
   outcome: parameter({ type: "string", enum: OUTCOMES, description: "How the request ended" }),
   run_id: text(LENGTH_MAX.runId, "Exact id of a run"),
   min_tokens: parameter({ type: "integer", minimum: 0, description: "Input and output tokens together" }),
-  occurred_from: day("First day in UTC"),
-  occurred_to: day("Last day in UTC"),
+  occurred_from: parameter({ description: FIRST_TIME }),
+  occurred_to: parameter({ description: LAST_TIME }),
 };
 
 const LogParameters = Type.Object(

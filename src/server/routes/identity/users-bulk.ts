@@ -1,14 +1,19 @@
 // Changing many users, for programs. The identity area decides what may happen to each of them.
 import { type Static, Type } from "@sinclair/typebox";
+import { NOT_SEEN_DAYS_MAX } from "../../../domain/clients/limits.ts";
 import { PROVISIONING_SOURCES, ROLES, USER_STATUSES } from "../../../domain/identity/model.ts";
 import { BULK_USER_ACTIONS, type UserSelection } from "../../../domain/identity/users/bulk-changes.ts";
+import type { UserQuery } from "../../../domain/identity/users/user-directory.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
 import { BulkResult } from "../../../domain/shared/bulk.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
+import { NO_WORKSTATION, readUserFilters } from "../../../domain/user-filters.ts";
 import { bulkBody, runBulk } from "../../http/bulk.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
+import { GROUP_TEXT, NOT_SEEN_TEXT } from "./users.ts";
 
 /** As in the query of the list. */
 const UserFilter = {
@@ -16,6 +21,11 @@ const UserFilter = {
   role: Type.Optional(Type.String({ enum: ROLES })),
   status: Type.Optional(Type.String({ enum: USER_STATUSES })),
   provisioning_source: Type.Optional(Type.String({ enum: PROVISIONING_SOURCES })),
+  group: Type.Optional(Type.String({ description: GROUP_TEXT })),
+  workstations: Type.Optional(Type.String({ enum: [NO_WORKSTATION] })),
+  not_seen_for_days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: NOT_SEEN_DAYS_MAX, description: NOT_SEEN_TEXT }),
+  ),
 };
 
 const UserBulk = bulkBody(UserFilter, {
@@ -35,6 +45,13 @@ const described = operationsOf("User management")(
 export function userBulkRoutes({ router, domain }: RouteContext) {
   const { bulkChanges } = domain.identity;
 
+  const queryOf = ({ organizationId }: Actor, filter: Filter): UserQuery => {
+    const { q, role, status, provisioning_source: provisioningSource, group, workstations } = filter;
+    const more = { group, workstations, notSeenForDays: filter.not_seen_for_days };
+    const others = readUserFilters(domain, { organizationId, ...more });
+    return { q, role, status, provisioningSource, ...others };
+  };
+
   return router.post(
     "/admin/users/change",
     async ({ request, body }) => {
@@ -42,7 +59,7 @@ export function userBulkRoutes({ router, domain }: RouteContext) {
       const result = await runBulk<Filter, UserSelection>(body, {
         reason: "identity.invalid",
         selectionOf: (chosen) =>
-          "ids" in chosen ? chosen : { filter: queryOf(chosen.filter), text: chosen.text },
+          "ids" in chosen ? chosen : { filter: queryOf(actor, chosen.filter), text: chosen.text },
         count: (selection) => bulkChanges.count(actor.organizationId, selection),
         slice: (slice) => bulkChanges.slice(actor, { action: body.action, ...slice }),
       });
@@ -51,10 +68,3 @@ export function userBulkRoutes({ router, domain }: RouteContext) {
     { requires: "administrator", accepts: "json", body: UserBulk, detail: described },
   );
 }
-
-const queryOf = ({ q, role, status, provisioning_source: provisioningSource }: Filter) => ({
-  q,
-  role,
-  status,
-  provisioningSource,
-});

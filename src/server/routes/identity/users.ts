@@ -1,5 +1,6 @@
 // User management for administrators. The identity area decides what an administrator may change.
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import { NOT_SEEN_DAYS_MAX } from "../../../domain/clients/limits.ts";
 import {
   AdminUser,
   AdminUserPage,
@@ -12,7 +13,9 @@ import {
   USER_SEARCH_MAX,
   USER_STATUSES,
 } from "../../../domain/identity/model.ts";
+import type { UserQuery } from "../../../domain/identity/users/user-directory.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
+import { NO_WORKSTATION, readUserFilters } from "../../../domain/user-filters.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import {
   expectationOf,
@@ -25,12 +28,16 @@ import {
 import { DryRunParameters, isDryRun } from "../../http/dry-run.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
-import { PageParameters, parameter, toPageQuery, Uuid } from "../../http/paging.ts";
+import { PageParameters, parameter, toPageQuery, toWholeNumber, Uuid } from "../../http/paging.ts";
 import { json, jsonList, noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 const UserPath = Type.Object({ id: Uuid });
+
+export const GROUP_TEXT = "Members of this group: id, name or external id";
+export const NOT_SEEN_TEXT =
+  "Users whose workstations sent no report for so many days, and users without a workstation";
 
 const UserParameters = Type.Object(
   {
@@ -38,6 +45,14 @@ const UserParameters = Type.Object(
     role: parameter({ enum: ROLES }),
     status: parameter({ enum: USER_STATUSES }),
     provisioning_source: parameter({ enum: PROVISIONING_SOURCES }),
+    group: parameter({ description: GROUP_TEXT }),
+    workstations: parameter({ enum: [NO_WORKSTATION] }),
+    not_seen_for_days: parameter({
+      type: "integer",
+      minimum: 1,
+      maximum: NOT_SEEN_DAYS_MAX,
+      description: NOT_SEEN_TEXT,
+    }),
   },
   { additionalProperties: false },
 );
@@ -106,15 +121,20 @@ const described = {
 
 export function userRoutes(context: RouteContext) {
   const { users } = context.domain.identity;
+  const wanted = (organizationId: string, query: Static<typeof UserParameters>): UserQuery => {
+    const { role, status, provisioning_source: provisioningSource, group, workstations } = query;
+    const more = { group, workstations, notSeenForDays: toWholeNumber(query.not_seen_for_days) };
+    const others = readUserFilters(context.domain, { organizationId, ...more });
+    return { ...toPageQuery(query), role, status, provisioningSource, ...others };
+  };
 
   userOptionRoutes(context);
   return context.router
     .get(
       "/admin/users",
       async ({ request, query }) => {
-        const { role, status, provisioning_source: provisioningSource } = query;
-        const wanted = { ...toPageQuery(query), role, status, provisioningSource };
-        const page = await runInTurns(users.listInSteps(principalOf(request).organizationId, wanted));
+        const { organizationId } = principalOf(request);
+        const page = await runInTurns(users.listInSteps(organizationId, wanted(organizationId, query)));
         return jsonConditionally(request, toPageEnvelope(page, toAdminUser));
       },
       { requires: "administrator", query: UserParameters, detail: described.listUsers },

@@ -4,6 +4,7 @@ import { SESSION_SORTS } from "../../../domain/sessions/lists/list-query.ts";
 import { toWireDetail, toWireSession } from "../../../domain/sessions/lists/wire.ts";
 import { ARTIFACT_STATUSES } from "../../../domain/sessions/model.ts";
 import type { SessionPage } from "../../../domain/sessions/service.ts";
+import { FIRST_TIME, LAST_TIME } from "../../../domain/shared/day-range.ts";
 import { pageEnvelope, SEARCH_LENGTH_MAX, toPageEnvelope } from "../../../domain/shared/page.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { viewerOf } from "../../auth/viewer.ts";
@@ -66,7 +67,6 @@ const CapturedSessionDetail = Type.Object({
 });
 
 const uuid = (description: string) => parameter({ type: "string", format: "uuid", description });
-const day = (description: string) => parameter({ type: "string", format: "date", description });
 
 const ListParameters = Type.Object(
   {
@@ -81,8 +81,8 @@ const ListParameters = Type.Object(
     harness: parameter({ type: "string", description: "Exact name" }),
     user_id: uuid("The owner; for administrators only"),
     status: parameter({ type: "string", enum: ARTIFACT_STATUSES }),
-    updated_from: day("First day in UTC"),
-    updated_to: day("Last day in UTC"),
+    updated_from: parameter({ description: FIRST_TIME }),
+    updated_to: parameter({ description: LAST_TIME }),
     sort: parameter({
       type: "string",
       enum: SESSION_SORTS,

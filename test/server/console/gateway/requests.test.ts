@@ -70,13 +70,17 @@ describe("CON-79 the page of requests", () => {
     expect((await browser.visit(`${REQUESTS}?q=nowhere`)).html).toContain("No requests match these filters.");
   });
 
-  test("CON-17 CON-114 shows no command beside days of a time zone that the command does not know", async () => {
+  test("CON-17 CON-114 has days of the reader's zone, and the commands and the requests have their times", async () => {
     const zoned = consoleBrowser(site, admin);
     zoned.cookies.set("quartermaster_zone", "America/New_York");
     const query = `${REQUESTS}?model=gpt-6&occurred_from=2020-01-01`;
     const other = await zoned.visit(query);
     expect(other.html).toContain("Day in America/New_York");
-    expect(other.html).not.toMatch(/gateway logs (list|summary)|GET \/gateway\/request-logs/);
+    for (const verb of ["list", "summary"])
+      expect(other.html).toContain(`gateway logs ${verb} --model gpt-6 --from 2020-01-01T05:00:00.000Z`);
+    const sent = "/gateway/request-logs?model=gpt-6&occurred_from=2020-01-01T05%3A00%3A00.000Z";
+    expect(other.html).toContain(`GET ${sent.replace("&", "&amp;")}`);
+    expect((await site.request("GET", sent, { cookie: admin.cookie })).status).toBe(200);
     expect((await zoned.visit(`${REQUESTS}?model=gpt-6`)).html).toContain("gateway logs list --model gpt-6");
     expect((await browser.visit(query)).html).toContain("gateway logs list --model gpt-6 --from 2020-01-01");
   });

@@ -5,9 +5,9 @@ import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
 import { reportWith } from "../../../domain/clients/policies.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
+import { commandsIn, runOn } from "../../../support/cli/shown-commands.ts";
 import { publishFirst } from "../../../support/content/policy.ts";
 import { capture, withCapture } from "../../../support/content/sessions.ts";
-import { runHere } from "../../../support/in-process.ts";
 import type { Caller } from "../../../support/server.ts";
 
 const site = await createClientsWorld();
@@ -17,24 +17,9 @@ const { world, domain } = site;
 const admin = await site.signedIn("admin", { email: "admin@example.com" });
 const browser = consoleBrowser(site, admin);
 
-/** @returns the command lines of a page, without the name of the program, as a POSIX shell reads them */
-function commandsIn(html: string): string[][] {
-  const lines = [...html.matchAll(/<pre>(quartermaster [^<]*)<\/pre>/g)].map(([, line = ""]) =>
-    line.replaceAll("&amp;", "&").replaceAll("&quot;", '"').replaceAll("&lt;", "<"),
-  );
-  return lines.map((line) => {
-    const { stdout } = Bun.spawnSync(["sh", "-c", `printf '%s\\0' ${line}`]);
-    return stdout.toString().split("\0").slice(1, -1);
-  });
-}
-
-/** Runs a command as an operator, without confirmation. */
-async function run(words: readonly string[], more: readonly string[] = []) {
-  const answered = words.includes("--yes") ? [] : more;
-  const args = [...words, ...answered, "--data-dir", world.directory];
-  const { clock, ids } = world;
-  return await runHere(args, { cwd: world.directory, clock, ids });
-}
+/** Runs a command without confirmation. */
+const run = (words: readonly string[], more: readonly string[] = []) =>
+  runOn(site, [...words, ...(words.includes("--yes") ? [] : more)]);
 
 const entries = () => world.db.read.select().from(auditEntries).all();
 /** @returns the audit entries without their actor and target */

@@ -111,7 +111,7 @@ describe("CON-36 the list of captured sessions", () => {
     expect((await visit(ben, "?status=pending")).html).not.toContain("Never sent");
   });
 
-  test("CON-17 CON-114 has days of the reader's zone, and no command that reads them as days in UTC", async () => {
+  test("CON-17 CON-114 has days of the reader's zone, and the command and the request have their times", async () => {
     const zone = "Asia/Tokyo"; // 9 hours before UTC
     const zoned = consoleBrowser(site, admin);
     zoned.cookies.set("quartermaster_zone", zone);
@@ -123,7 +123,12 @@ describe("CON-36 the list of captured sessions", () => {
     expect(await rows(`updated_to=${day.subtract({ days: 1 })}`)).toBe(0);
     const page = await zoned.visit(`${SESSIONS}?updated_from=${day}`);
     expect(page.html).toContain(`Day in ${zone}`);
-    expect(page.html).not.toMatch(/sessions list|GET \/session-uploads/);
+    const start = day.toZonedDateTime(zone).toInstant().toString({ fractionalSecondDigits: 3 });
+    expect(page.html).toContain(`quartermaster sessions list --updated-from ${start}`);
+    const sent = `/session-uploads?page=1&updated_from=${encodeURIComponent(start)}`;
+    expect(page.html).toContain(`GET ${sent.replace("&", "&amp;")}`);
+    const answer = await site.request("GET", sent, { cookie: admin.cookie });
+    expect((await answer.json()).total).toBe(await rows(`updated_from=${day}`));
     const reversed = `updated_from=${day}&updated_to=${day.subtract({ days: 1 })}`;
     expect((await zoned.visit(`${SESSIONS}?${reversed}`)).status).toBe(400);
     expect((await visit(admin, `?updated_from=${day}`)).html).toContain(

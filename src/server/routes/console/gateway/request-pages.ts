@@ -11,7 +11,7 @@ import type { ShownSummary } from "../../../console/gateway/request-figures.tsx"
 import { REQUEST_COLUMNS, requestListPage } from "../../../console/gateway/request-list.tsx";
 import { REQUESTS_CSV_PATH, REQUESTS_PATH } from "../../../console/gateway/words.ts";
 import { csvAnswer, csvRoute, walkPages } from "../../../console/list/csv.ts";
-import { dayEndIn, dayIn } from "../../../console/list/days.ts";
+import { dayEndIn, dayIn, sameRange } from "../../../console/list/days.ts";
 import {
   found,
   lastPageAddress,
@@ -119,14 +119,11 @@ const distinct = (problems: readonly Problem[]): Problem[] => [
 ];
 
 const SAME = ["q", "model", "harness", "result", "outcome", "profile_id", "run_id", "min_tokens"];
-const DAYS = ["occurred_from", "occurred_to"];
 
-/** @returns the filters as the API takes them; undefined with days of another time zone, because the API's days are in UTC */
-function apiQuery(values: Values, userId: string | undefined, { zone }: Reader): Values | undefined {
-  if (zone !== "UTC" && DAYS.some((name) => values[name] !== undefined)) return undefined;
-  const given = [...SAME, ...DAYS].flatMap((name): [string, string][] => {
-    const value = values[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return Object.fromEntries([...given, ...(userId === undefined ? [] : [["user_id", userId]])]);
+/** @returns the filters as the API takes them */
+function apiQuery(values: Values, userId: string | undefined, { zone }: Reader): Values {
+  const { from, to } = sameRange({ from: values.occurred_from, to: values.occurred_to }, zone);
+  const same = SAME.map((name) => [name, values[name]] as const);
+  const given = [...same, ["occurred_from", from], ["occurred_to", to], ["user_id", userId]] as const;
+  return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -3,15 +3,14 @@
 import type { UserQuery } from "../../../../domain/identity/directory/user-directory.ts";
 import type { User } from "../../../../domain/identity/model.ts";
 import { readWord, refuseProblems, WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
-import { DAY_MS } from "../../../../platform/clock.ts";
-import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import { readUserFilters } from "../../../../domain/user-filters.ts";
+import type { Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, lastPageAddress, listValues, placeIn, type Values } from "../../../console/list/list.ts";
 import {
   type ListedUser,
-  NO_WORKSTATION,
   NOT_SEEN_DAYS,
   userColumns,
   userListPage,
@@ -83,39 +82,14 @@ interface WantedUsers {
 
 /** @returns a function that reads the filters of an address */
 export const createUserQuery =
-  ({ clients, scim }: Pick<RouteContext["domain"], "clients" | "scim">) =>
-  (values: Values, { organizationId, nowMs }: Pick<Reader, "organizationId" | "nowMs">): WantedUsers => {
-    const problems: Problem[] = [];
-    const words = [NO_WORKSTATION] as const;
-    const none = readWord(values.workstations, { name: "workstations", words, problems });
-    const days = readWord(values.not_seen, { name: "not_seen", words: NOT_SEEN_DAYS, problems });
-    const groupId = groupIn(
-      values.group,
-      (reference) => scim.directory.show(organizationId, reference).id,
-      problems,
-    );
-    const beforeMs = nowMs - Number(days) * DAY_MS;
-    const sets = [
-      ...(days === undefined ? [] : [clients.inventory.notSeenSince(organizationId, beforeMs)]),
-      ...(groupId === undefined ? [] : [scim.directory.membersAsSet(groupId)]),
-    ];
-    const hasWorkstation = none === undefined ? undefined : false;
-    const { q, role, status, provisioning_source: provisioningSource } = values;
-    return { query: { q, role, status, provisioningSource, hasWorkstation, sets }, problems };
+  (domain: Pick<RouteContext["domain"], "clients" | "scim">) =>
+  (values: Values, { organizationId }: Pick<Reader, "organizationId">): WantedUsers => {
+    const wrong: Problem[] = [];
+    const { q, role, status, provisioning_source: provisioningSource, group, workstations } = values;
+    const days = readWord(values.not_seen, { name: "not_seen", words: NOT_SEEN_DAYS, problems: wrong });
+    const notSeenForDays = days === undefined ? undefined : Number(days);
+    const more = { group, workstations, notSeenForDays };
+    const { problems, ...others } = readUserFilters(domain, { organizationId, ...more });
+    const query = { q, role, status, provisioningSource, ...others };
+    return { query, problems: [...wrong, ...problems] };
   };
-
-/** @returns the id of the group; a group that does not exist is a problem of the filter */
-function groupIn(
-  reference: string | undefined,
-  find: (reference: string) => string,
-  problems: Problem[],
-): string | undefined {
-  if (reference === undefined) return undefined;
-  try {
-    return find(reference);
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.kind !== "not_found") throw error;
-    problems.push({ pointer: "/group", detail: error.message });
-    return undefined;
-  }
-}

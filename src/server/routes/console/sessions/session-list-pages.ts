@@ -6,7 +6,7 @@ import { invariant, type Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
-import { dayRangeIn } from "../../../console/list/days.ts";
+import { dayRangeIn, sameRange } from "../../../console/list/days.ts";
 import { found, lastPageAddress, listValues, placeIn, type Values } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { MINE, SESSION_COLUMNS, sessionListPage } from "../../../console/sessions/session-list.tsx";
@@ -46,7 +46,7 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
       page,
       problems,
       isCapturing: policy?.session_upload !== undefined,
-      hasOwnDays: hasOwnDays(values, reader.zone),
+      days: sameRange({ from: values.updated_from, to: values.updated_to }, reader.zone),
       query: apiQuery(values, query, reader),
     });
   };
@@ -101,31 +101,18 @@ async function queryIn(
   return { query, problems };
 }
 
-/** Whether the list has days that differ from those of the API and the command, which are in UTC. */
-const hasOwnDays = (values: Values, zone: string): boolean =>
-  zone !== "UTC" && (values.updated_from ?? values.updated_to) !== undefined;
-
-const SAME = ["q", "harness", "status", "updated_from", "updated_to"];
-
-/**
- * @returns the filters as the API takes them; undefined for a member's own sessions, for which the API has no filter, and for days of
- *   another time zone, because the API's days are in UTC
- */
+/** @returns the filters as the API takes them; undefined for a member's own sessions, for which the API has no filter */
 function apiQuery(
   values: Values,
   { userId, isOwn, sort }: SessionQuery,
   { readsAll, visitor, zone }: Reader,
 ): Values | undefined {
   if (isOwn && !readsAll) return undefined;
-  if (hasOwnDays(values, zone)) return undefined;
-  const owner = isOwn ? visitor.principal.userId : userId;
-  const given = SAME.flatMap((name): [string, string][] =>
-    values[name] === undefined ? [] : [[name, values[name]]],
+  const { q, harness, status, updated_from, updated_to } = values;
+  const { from, to } = sameRange({ from: updated_from, to: updated_to }, zone);
+  const user_id = isOwn ? visitor.principal.userId : userId;
+  const query = { page: "1", q, harness, status, updated_from: from, updated_to: to, user_id, sort };
+  return Object.fromEntries(
+    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  return {
-    page: "1",
-    ...Object.fromEntries(given),
-    ...(owner !== undefined && { user_id: owner }),
-    ...(sort !== undefined && { sort }),
-  };
 }
