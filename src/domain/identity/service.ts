@@ -36,8 +36,8 @@ export {
   removeLinks as removePasswordLinks,
 } from "./password-links/password-link-store.ts";
 export { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "./users/cannot-sign-in.ts";
+export type { UserQuery } from "./users/directory.ts";
 export { passwordManagedElsewhere } from "./users/own-password.ts";
-export type { UserQuery } from "./users/user-directory.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;
 

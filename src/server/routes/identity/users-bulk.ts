@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { NOT_SEEN_DAYS_MAX } from "../../../domain/clients/limits.ts";
 import { PROVISIONING_SOURCES, ROLES, USER_STATUSES } from "../../../domain/identity/model.ts";
 import { BULK_USER_ACTIONS, type UserSelection } from "../../../domain/identity/users/bulk-changes.ts";
-import type { UserQuery } from "../../../domain/identity/users/user-directory.ts";
+import type { UserQuery } from "../../../domain/identity/users/directory.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { BulkResult } from "../../../domain/shared/bulk.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";

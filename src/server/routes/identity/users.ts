@@ -13,7 +13,7 @@ import {
   USER_SEARCH_MAX,
   USER_STATUSES,
 } from "../../../domain/identity/model.ts";
-import type { UserQuery } from "../../../domain/identity/users/user-directory.ts";
+import type { UserQuery } from "../../../domain/identity/users/directory.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
 import { NO_WORKSTATION, readUserFilters } from "../../../domain/user-filters.ts";
 import { runInTurns } from "../../../platform/steps.ts";
