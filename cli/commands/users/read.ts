@@ -1,7 +1,7 @@
 // `users list` and `users show`.
 import { NOT_SEEN_DAYS_MAX } from "../../../src/domain/clients/limits.ts";
+import type { UserQuery } from "../../../src/domain/identity/directory/user-directory.ts";
 import { toAdminUser } from "../../../src/domain/identity/model.ts";
-import type { UserQuery } from "../../../src/domain/identity/users/directory.ts";
 import { readUserFilters } from "../../../src/domain/user-filters.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { parseWholeNumber } from "../../input/whole-number.ts";

@@ -28,6 +28,7 @@ import { Users } from "./users/users.ts";
 
 export type { BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
 export type { IdentitySettings } from "./dependencies.ts";
+export type { UserQuery } from "./directory/user-directory.ts";
 export type { Organization, Role, SignInUser, User } from "./model.ts";
 export { emailKey, isActiveAdministrator, readEmail } from "./model.ts";
 export {
@@ -36,7 +37,6 @@ export {
   removeLinks as removePasswordLinks,
 } from "./password-links/password-link-store.ts";
 export { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "./users/cannot-sign-in.ts";
-export type { UserQuery } from "./users/directory.ts";
 export { passwordManagedElsewhere } from "./users/own-password.ts";
 
 export type Identity = ReturnType<typeof createIdentity>;

@@ -1,9 +1,9 @@
 // Changing many users, for programs. The identity area decides what may happen to each of them.
 import { type Static, Type } from "@sinclair/typebox";
 import { NOT_SEEN_DAYS_MAX } from "../../../domain/clients/limits.ts";
+import type { UserQuery } from "../../../domain/identity/directory/user-directory.ts";
 import { PROVISIONING_SOURCES, ROLES, USER_STATUSES } from "../../../domain/identity/model.ts";
 import { BULK_USER_ACTIONS, type UserSelection } from "../../../domain/identity/users/bulk-changes.ts";
-import type { UserQuery } from "../../../domain/identity/users/directory.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { BulkResult } from "../../../domain/shared/bulk.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";

@@ -1,6 +1,7 @@
 // User management for administrators. The identity area decides what an administrator may change.
 import { type Static, Type } from "@sinclair/typebox";
 import { NOT_SEEN_DAYS_MAX } from "../../../domain/clients/limits.ts";
+import type { UserQuery } from "../../../domain/identity/directory/user-directory.ts";
 import {
   AdminUser,
   AdminUserPage,
@@ -13,7 +14,6 @@ import {
   USER_SEARCH_MAX,
   USER_STATUSES,
 } from "../../../domain/identity/model.ts";
-import type { UserQuery } from "../../../domain/identity/users/directory.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
 import { NO_WORKSTATION, readUserFilters } from "../../../domain/user-filters.ts";
 import { runInTurns } from "../../../platform/steps.ts";
