@@ -156,7 +156,6 @@ async function operationsOn(
     "console: users": page("/console/users"),
     "console: one user in a search": page(`/console/users?q=worker-${someone}`),
     "console: one workstation in a search": page(`/console/clients?q=workstation-${someone}.`),
-    "console: search in the header": page(`/console/search?q=worker-${someone}`),
     "console: audit log": page("/console/audit"),
     "console: one action in the audit log": page("/console/audit?action=policy.publish"),
     "console: revisions": page("/console/policy/history"),
