@@ -1,7 +1,8 @@
 // Spans that wait to be sent: a bounded queue, sent in batches, one request at a time. Nothing waits for it. A span that
 // finds no room, or that the collector refuses, is dropped and counted.
-import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { SECOND_MS } from "../clock.ts";
+import type { TraceProcessor } from "./tracer.ts";
 
 /** Maximum number of waiting spans: about 4 MB. */
 export const SPANS_WAITING_MAX = 4_096;
@@ -40,7 +41,7 @@ export interface SpanQueueOptions {
   nowMs(): number;
 }
 
-export class SpanQueue implements SpanProcessor {
+export class SpanQueue implements TraceProcessor {
   #waiting: ReadableSpan[] = [];
   #sending: Promise<void> | undefined;
   #isStopped = false;
@@ -64,6 +65,13 @@ export class SpanQueue implements SpanProcessor {
       failingSinceMs: this.#failure?.sinceMs ?? null,
       error: this.#failure?.error ?? null,
     };
+  }
+
+  /** A trace that finds the queue full is counted as one dropped span. */
+  accepts(): boolean {
+    const isFull = this.#waiting.length >= SPANS_WAITING_MAX;
+    if (isFull) this.#drop("queue_full", 1);
+    return !isFull;
   }
 
   onStart(): void {}

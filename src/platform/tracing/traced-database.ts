@@ -1,7 +1,7 @@
 // A database whose writes are spans of the request that waits for them. Without an active span, a write is passed on unchanged.
 import type { Db } from "../database/database.ts";
 import type { Steps } from "../steps.ts";
-import type { Tracer } from "./tracer.ts";
+import type { Span, Tracer } from "./tracer.ts";
 
 type WriteKind = "once" | "steps" | "grouped" | "background";
 
@@ -12,9 +12,8 @@ type WriteKind = "once" | "steps" | "grouped" | "background";
 export function tracedDatabase(db: Db, tracer: Tracer | undefined): Db {
   if (!tracer) return db;
   /** @param start begins the write; it gets a function to call when its turn comes */
-  const traced = <T>(kind: WriteKind, start: (turn: () => void) => Promise<T>): Promise<T> => {
-    const span = tracer.active()?.child("database write", "internal");
-    if (!span) return start(ignoreQueue);
+  const traced = <T>(parent: Span, kind: WriteKind, start: (turn: () => void) => Promise<T>): Promise<T> => {
+    const span = parent.child("database write", "internal");
     const startMs = performance.now();
     let waitedMs: number | undefined;
     const turn = () => {
@@ -42,19 +41,32 @@ export function tracedDatabase(db: Db, tracer: Tracer | undefined): Db {
     },
     readConsistently: (ask) => db.readConsistently(ask),
     hold: () => db.hold(),
-    write: (fn, topic) => traced("once", (turn) => db.write((tx) => after(turn, () => fn(tx)), topic)),
-    writeGrouped: (fn, topic) =>
-      traced("grouped", (turn) => db.writeGrouped((tx) => after(turn, () => fn(tx)), topic)),
-    writeInBackground: (fn, topic) =>
-      traced("background", (turn) => db.writeInBackground((tx) => after(turn, () => fn(tx)), topic)),
-    writeInSteps: (fn, topic) =>
-      traced("steps", (turn) => db.writeInSteps((tx) => stepsAfter(turn, () => fn(tx)), topic)),
+    write(fn, topic) {
+      const span = tracer.active();
+      if (!span) return db.write(fn, topic);
+      return traced(span, "once", (turn) => db.write((tx) => after(turn, () => fn(tx)), topic));
+    },
+    writeGrouped(fn, topic) {
+      const span = tracer.active();
+      if (!span) return db.writeGrouped(fn, topic);
+      return traced(span, "grouped", (turn) => db.writeGrouped((tx) => after(turn, () => fn(tx)), topic));
+    },
+    writeInBackground(fn, topic) {
+      const span = tracer.active();
+      if (!span) return db.writeInBackground(fn, topic);
+      return traced(span, "background", (turn) =>
+        db.writeInBackground((tx) => after(turn, () => fn(tx)), topic),
+      );
+    },
+    writeInSteps(fn, topic) {
+      const span = tracer.active();
+      if (!span) return db.writeInSteps(fn, topic);
+      return traced(span, "steps", (turn) => db.writeInSteps((tx) => stepsAfter(turn, () => fn(tx)), topic));
+    },
     revision: (topic) => db.revision(topic),
     close: () => db.close(),
   };
 }
-
-const ignoreQueue = (): void => {};
 
 function after<T>(turn: () => void, work: () => T): T {
   turn();

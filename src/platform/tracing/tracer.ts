@@ -22,12 +22,18 @@ export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 export type Kind = keyof typeof KINDS;
 
+/** Receives spans that have ended. */
+export interface TraceProcessor extends SpanProcessor {
+  /** @returns whether a new trace would find room; if not, the trace counts as dropped and costs nothing more */
+  accepts(): boolean;
+}
+
 export interface TracerOptions {
   /** share of the requests that become traces, 0 to 1 */
   sampleRatio: number;
   /** whether a caller's header continues its trace and decides about sampling */
   trustsCallers: boolean;
-  processor: SpanProcessor;
+  processor: TraceProcessor;
   /** of this service and process */
   resource: SpanFacts;
   version: string;
@@ -52,19 +58,24 @@ export class Tracer {
   }
 
   /**
-   * Decides whether a request is traced. A caller that is not trusted neither decides that nor names the trace: its own trace is
-   * only linked to.
+   * Decides whether a request is traced, before it looks at anything of the request. A caller that is not trusted neither decides
+   * that nor names the trace: its own trace is only linked to.
    * @returns undefined for most requests
    */
-  begin(name: string, headers: Headers): Span | undefined {
+  begin<Of extends { readonly headers: Headers }>(
+    request: Of,
+    nameOf: (request: Of) => string,
+  ): Span | undefined {
     if (!this.options.trustsCallers) {
-      if (!this.#isSampled()) return undefined;
-      const caller = traceContextIn(headers);
-      return this.#root(name, "server", { links: caller ? [{ context: libraryContext(caller) }] : [] });
+      if (!this.#isSampled() || !this.options.processor.accepts()) return undefined;
+      const caller = traceContextIn(request.headers);
+      const links = caller ? [{ context: libraryContext(caller) }] : [];
+      return this.#root(nameOf(request), "server", { links });
     }
-    const caller = traceContextIn(headers);
-    if (!(caller ? caller.isSampled : this.#isSampled())) return undefined;
-    return this.#root(name, "server", { parent: caller });
+    const parent = traceContextIn(request.headers);
+    if (!(parent ? parent.isSampled : this.#isSampled()) || !this.options.processor.accepts())
+      return undefined;
+    return this.#root(nameOf(request), "server", { parent });
   }
 
   /** @returns the span of the work under way; undefined if it is not traced */
@@ -83,7 +94,7 @@ export class Tracer {
     const active = this.active();
     const span = active
       ? active.child(name, kind, startMs)
-      : this.#isSampled()
+      : this.#isSampled() && this.options.processor.accepts()
         ? this.#root(name, kind, { startMs })
         : undefined;
     span?.set(facts);

@@ -16,13 +16,13 @@ const namedMethod = ({ method }: Pick<Request, "method">): string =>
 /** @returns the same handler with a span for each sampled request */
 export const tracedHandler =
   (handler: Handler, tracer: Tracer): Handler =>
-  (request, ...rest) => {
+  (request, addressOf, forwardingOf, socket) => {
+    const span = tracer.begin(request, namedMethod);
+    if (!span) return handler(request, addressOf, forwardingOf, socket);
     const { method } = request;
-    const span = tracer.begin(namedMethod(request), request.headers);
-    if (!span) return handler(request, ...rest);
     span.set({ "http.request.method": METHODS.has(method) ? method : OTHER.asFact });
     return tracer.within(span, async () => {
-      const response = await handler(request, ...rest);
+      const response = await handler(request, addressOf, forwardingOf, socket);
       const { status } = response;
       span.set({ "http.response.status_code": status });
       if (!span.isHeld) span.end(status >= FIRST_FAILURE ? String(status) : undefined);

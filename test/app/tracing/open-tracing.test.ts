@@ -70,12 +70,12 @@ test("TRC-5 TRC-6 the collector gets the client certificate and the header of th
   const undo = new AsyncDisposableStack();
   const { opened, metrics } = open(flags, undo, { QUARTERMASTER_TRACING_AUTHORIZATION: "Bearer a" });
   const tracing = await opened;
-  tracing?.tracer.begin("GET", new Headers())?.end();
+  tracing?.tracer.begin({ headers: new Headers() }, () => "GET")?.end();
   expect(await metrics.metrics()).toContain("\nquartermaster_trace_spans_waiting 1\n");
   await undo.disposeAsync();
   expect(collector.spans.map(({ name }) => name)).toEqual(["GET"]);
   expect(collector.headers.get("authorization")).toBe("Bearer a");
-  tracing?.tracer.begin("GET", new Headers())?.end();
+  tracing?.tracer.begin({ headers: new Headers() }, () => "GET")?.end();
   const page = await metrics.metrics();
   expect(page).toContain("\nquartermaster_trace_spans_sent_total 1\n");
   expect(page).toContain('\nquartermaster_trace_spans_dropped_total{cause="stopped"} 1\n');

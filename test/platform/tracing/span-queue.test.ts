@@ -22,7 +22,7 @@ function createQueue(send: (spans: readonly ReadableSpan[]) => Promise<Delivered
   const shared = { trustsCallers: false, resource: { "service.name": "quartermaster" }, version: "1" };
   const tracer = new Tracer({ ...shared, sampleRatio: 1, processor: queue });
   const end = (count: number) => {
-    for (let at = 0; at < count; at += 1) tracer.begin("GET", new Headers())?.end();
+    for (let at = 0; at < count; at += 1) tracer.begin({ headers: new Headers() }, () => "GET")?.end();
   };
   return { queue, end };
 }

@@ -19,6 +19,7 @@ const unsampled = new Headers({ traceparent: `00-${TRACE}-${CALLER}-00` });
 function createTracer(options: Partial<TracerOptions> = {}) {
   const ended: ReadableSpan[] = [];
   const processor = {
+    accepts: () => true,
     onStart() {},
     onEnd: (span: ReadableSpan) => void ended.push(span),
     forceFlush: async () => {},
@@ -42,29 +43,58 @@ test.each([
   [1, 0.999, true],
 ])("TRC-1 a ratio of %d traces a request that draws %d: %p", (sampleRatio, drawn, isTraced) => {
   const { tracer } = createTracer({ sampleRatio, random: () => drawn });
-  expect(tracer.begin("GET", new Headers()) !== undefined).toBe(isTraced);
+  expect(tracer.begin({ headers: new Headers() }, () => "GET") !== undefined).toBe(isTraced);
+});
+
+test("TRC-1 a request that is not traced is not looked at", () => {
+  const { tracer } = createTracer({ sampleRatio: 0.5, random: () => 0.5 });
+  const request = {
+    get headers(): Headers {
+      throw new Error("read");
+    },
+  };
+  expect(tracer.begin(request, () => request.headers.get("name") ?? "")).toBeUndefined();
+});
+
+test("TRC-4 a request that is drawn while the queue is full does not become a span", () => {
+  for (const trustsCallers of [false, true]) {
+    const spans: ReadableSpan[] = [];
+    const { tracer } = createTracer({
+      trustsCallers,
+      processor: {
+        accepts: () => false,
+        onStart() {},
+        onEnd: (span) => void spans.push(span),
+        async forceFlush() {},
+        async shutdown() {},
+      },
+    });
+    expect(tracer.begin({ headers: sampled }, () => "GET")).toBeUndefined();
+    tracer.record("tick", { kind: "internal", durationMs: 1, facts: {} });
+    expect(spans).toEqual([]);
+  }
 });
 
 test("TRC-2 an untrusted caller neither names the trace nor decides about sampling; its own trace is linked", () => {
   const { tracer, ended } = createTracer();
-  tracer.begin("GET", sampled)?.end();
+  tracer.begin({ headers: sampled }, () => "GET")?.end();
   const [span] = ended;
   expect(span?.spanContext().traceId).not.toBe(TRACE);
   expect(span?.parentSpanContext).toBeUndefined();
   expect(span?.links.map(({ context }) => [context.traceId, context.spanId])).toEqual([[TRACE, CALLER]]);
-  expect(createTracer({ sampleRatio: 0 }).tracer.begin("GET", sampled)).toBeUndefined();
+  expect(createTracer({ sampleRatio: 0 }).tracer.begin({ headers: sampled }, () => "GET")).toBeUndefined();
 });
 
 test("TRC-2 a trusted caller's trace is continued, and its flag decides about sampling", () => {
   const { tracer, ended } = createTracer({ trustsCallers: true, sampleRatio: 0 });
-  expect(tracer.begin("GET", unsampled)).toBeUndefined();
-  expect(tracer.begin("GET", new Headers())).toBeUndefined();
-  tracer.begin("GET", sampled)?.end();
+  expect(tracer.begin({ headers: unsampled }, () => "GET")).toBeUndefined();
+  expect(tracer.begin({ headers: new Headers() }, () => "GET")).toBeUndefined();
+  tracer.begin({ headers: sampled }, () => "GET")?.end();
   expect(ended.map((span) => [span.spanContext().traceId, span.parentSpanContext?.spanId])).toEqual([
     [TRACE, CALLER],
   ]);
   const always = createTracer({ trustsCallers: true });
-  expect(always.tracer.begin("GET", unsampled)).toBeUndefined();
+  expect(always.tracer.begin({ headers: unsampled }, () => "GET")).toBeUndefined();
 });
 
 test.each([
@@ -88,7 +118,7 @@ test("TRC-3 each kind of write is a span with its waiting time; a failure has it
   const db = tracedDatabase(openDatabase(join(folder, "one.db")), tracer);
   await db.write(() => 1);
   expect(ended).toEqual([]);
-  const request = tracer.begin("POST", new Headers());
+  const request = tracer.begin({ headers: new Headers() }, () => "POST");
   const result = await tracer.within(request, async () => {
     await db.writeInSteps(function* () {
       yield;
@@ -140,7 +170,7 @@ test("TRC-3 an outgoing request names only its destination, and the upstream rec
     body: undefined,
     signal: AbortSignal.timeout(5_000),
   };
-  const request = tracer.begin("POST", new Headers());
+  const request = tracer.begin({ headers: new Headers() }, () => "POST");
   await tracer.within(request, async () => {
     await outboundWith(false).fetch("gateway", "/key/info?key=secret", { timeoutMs: 5_000 });
     for (const propagates of [false, true])
@@ -170,7 +200,7 @@ test("TRC-3 an outgoing request names only its destination, and the upstream rec
 test("TRC-3 finished work is recorded in the active trace, or in a sampled trace of its own", () => {
   const past = { kind: "client", durationMs: 250, facts: {} } as const;
   const { tracer, ended } = createTracer();
-  const request = tracer.begin("POST", new Headers());
+  const request = tracer.begin({ headers: new Headers() }, () => "POST");
   tracer.within(request, () => tracer.record("inside", past));
   tracer.record("alone", { ...past, failure: "timeout" });
   createTracer({ sampleRatio: 0 }).tracer.record("never", past);
