@@ -4,7 +4,10 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import { UNMATCHED } from "../http/exchange.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 
-const RESPONSES = "quartermaster_http_requests_total";
+const RESPONSES = {
+  name: "quartermaster_http_requests_total",
+  help: "Answers by route, method and status",
+};
 const DURATIONS = {
   name: "quartermaster_http_request_duration_seconds",
   help: "Time to the head of the answer",
@@ -34,8 +37,7 @@ export function createResponseMetrics(
   responses.of(UNMATCHED);
   let hasZeros = false;
   new Counter({
-    name: RESPONSES,
-    help: "Answers by route, method and status",
+    ...RESPONSES,
     labelNames: ["route", "method", "status"],
     registers: [metrics],
     collect() {
@@ -57,7 +59,7 @@ export function createResponseMetrics(
 
 /** @returns how often a route has responded, as pairs of a status and a count */
 export async function responsesByStatus(metrics: Registry, route: string): Promise<[number, number][]> {
-  const counted = await metrics.getSingleMetric(RESPONSES)?.get();
+  const counted = await metrics.getSingleMetric(RESPONSES.name)?.get();
   const own = counted?.values.filter(({ labels }) => labels.route === route) ?? [];
   return own.map(({ labels, value }) => [Number(labels.status), value]);
 }
