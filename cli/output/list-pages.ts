@@ -32,8 +32,8 @@ export function readPages<T>(
   read: (query: PageQuery) => Page<T>,
 ): { items: readonly T[]; total: number } {
   const q = text("q");
-  const asked = askedPage({ text });
-  if (asked) return read({ q, ...asked });
+  const pageQuery = requestedPage({ text });
+  if (pageQuery) return read({ q, ...pageQuery });
   const items: T[] = [];
   for (let number = 1; ; number++) {
     const next = read({ q, page: number, perPage: PAGE_ROWS_MAX });
@@ -81,11 +81,11 @@ interface Pages<T> {
 
 function pagesOf<T>(call: Pick<Call, "text">, read: ReadPage<T>): Pages<T> {
   const q = call.text("q");
-  const asked = askedPage(call);
+  const pageQuery = requestedPage(call);
   const walk = { q, perPage: WALK_PAGE_MAX, isWalk: true };
-  const first = read(asked ? { q, ...asked } : { ...walk, page: 1 }, undefined);
+  const first = read(pageQuery ? { q, ...pageQuery } : { ...walk, page: 1 }, undefined);
   const { total } = first;
-  if (asked) return { total, isCut: false, all: () => [first.items] };
+  if (pageQuery) return { total, isCut: false, all: () => [first.items] };
   const last = Math.ceil(Math.min(total, PRINTED_MAX) / WALK_PAGE_MAX);
   return {
     total,
@@ -103,7 +103,7 @@ function pagesOf<T>(call: Pick<Call, "text">, read: ReadPage<T>): Pages<T> {
 }
 
 /** @returns the page requested by `--page` and `--limit`; undefined if neither was given */
-function askedPage({ text }: Pick<Call, "text">): PageQuery | undefined {
+function requestedPage({ text }: Pick<Call, "text">): PageQuery | undefined {
   const [page, limit] = [text("page"), text("limit")];
   if (page === undefined && limit === undefined) return undefined;
   return {

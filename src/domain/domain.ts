@@ -247,7 +247,7 @@ function openAreas({
   };
 }
 
-/** Clients judge reports by the policy and the harness facts in force, and end the logins of removed workstations. */
+/** Clients evaluate reports against the policy and the harness facts in force, and end the logins of removed workstations. */
 const openClients = (
   shared: Pick<ClientsDependencies, "db" | "clock" | "ids" | "audit" | "userGroups">,
   {

@@ -87,11 +87,11 @@ function lists(file: string): Figure[] {
     unit: "ms",
     ours: slowestMs(filter, times),
   });
-  const judged = (figure: Figure): Figure => ({ ...figure, verdict: atMost(GOALS.listMs, figure.ours) });
+  const withVerdict = (figure: Figure): Figure => ({ ...figure, verdict: atMost(GOALS.listMs, figure.ours) });
   return [
-    judged(told("the latest", {})),
-    judged(told("of a user", { userId: userOf(7) })),
-    judged(told("of a model", { model: "model-7" })),
+    withVerdict(told("the latest", {})),
+    withVerdict(told("of a user", { userId: userOf(7) })),
+    withVerdict(told("of a model", { model: "model-7" })),
     told("with a text in every row", { q: "SHOP" }, TEXT_SEARCHES),
     told("with a text in no row", { q: "nowhere" }, TEXT_SEARCHES),
   ];

@@ -63,16 +63,16 @@ async function logIn(): Promise<string> {
     json: { email: EMAIL, password: service.password() },
   });
   const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const asked = { client_id: CLIENT, resource: service.baseUrl };
+  const request = { client_id: CLIENT, resource: service.baseUrl };
   const scope = "offline_access governance:read client-status:write";
   const { device_code, verification_uri_complete: link } = await (
-    await ask("/api/auth/device/code", { form: { ...asked, scope } })
+    await ask("/api/auth/device/code", { form: { ...request, scope } })
   ).json();
   const page = `/api${new URL(link).pathname}`;
   expect((await ask(page, { headers: { cookie } })).status).toBe(200);
   expect((await ask(page, { json: { action: "approve" }, headers: { cookie } })).status).toBe(200);
   const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-  const response = await ask("/api/auth/oauth2/token", { form: { ...asked, grant_type, device_code } });
+  const response = await ask("/api/auth/oauth2/token", { form: { ...request, grant_type, device_code } });
   return (await response.json()).access_token;
 }
 
@@ -134,9 +134,9 @@ describe("AIR-2: a host with loopback only", () => {
     });
     expect(codes.heading).toBe("Keep your recovery codes");
     const second = browse();
-    const asked = await second.signIn(await second.visit("/login"), credential);
-    const proof = authenticator.get(passkeyOptionsIn(asked));
-    const page = await second.submit(formTo(asked, "/login/second-factor"), { answer: proof });
+    const question = await second.signIn(await second.visit("/login"), credential);
+    const proof = authenticator.get(passkeyOptionsIn(question));
+    const page = await second.submit(formTo(question, "/login/second-factor"), { answer: proof });
     expect(page.heading).toBe("Overview");
   });
 

@@ -525,7 +525,7 @@ test("logins", async () => {
 
 test("signing keys", async () => {
   using workspace = await createInstallation();
-  const asked = await transcript(workspace, [
+  const request = await transcript(workspace, [
     "signing-keys list --json",
     "signing-keys rotate",
     "signing-keys rotate --dry-run",
@@ -537,7 +537,7 @@ test("signing keys", async () => {
     "signing-keys list --wide",
     "signing-keys rotate --yes --json",
   ]);
-  expectGolden("signing-keys", [...asked, ...steps], replacements(workspace).set(KEY_ID, NEW_KEY_ID));
+  expectGolden("signing-keys", [...request, ...steps], replacements(workspace).set(KEY_ID, NEW_KEY_ID));
 });
 
 test("scim", async () => {

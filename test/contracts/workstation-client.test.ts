@@ -431,9 +431,9 @@ describe("working under the policy", () => {
     const { packages } = await (await workstation.fetchPolicy()).json();
     expect(packages).toHaveLength(1);
     const [{ artifact_id, sha256 }] = packages;
-    const asked = await workstation.call(`package-artifacts/${artifact_id}/download`, { method: "POST" });
-    expect(asked.status).toBe(200);
-    const { url, method, headers } = await asked.json();
+    const request = await workstation.call(`package-artifacts/${artifact_id}/download`, { method: "POST" });
+    expect(request.status).toBe(200);
+    const { url, method, headers } = await request.json();
     expect(method).toBe("GET");
     const archive = await fetch(url, { method, headers, redirect: "error" });
     expect(archive.status).toBe(200);

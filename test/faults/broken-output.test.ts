@@ -21,7 +21,7 @@ test("a service whose log has no reader continues and stops cleanly", async () =
   for await (const chunk of child.stdout) if (Buffer.from(chunk).includes("service.started")) break;
   await child.stderr.cancel();
   const ask = async () => (await fetch("http://localhost/ready", { unix: socket })).status;
-  for (let asked = 0; asked < 5; asked++) expect(await ask()).toBe(200);
+  for (let question = 0; question < 5; question++) expect(await ask()).toBe(200);
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
   rmSync(directory, { recursive: true });

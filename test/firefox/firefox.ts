@@ -46,8 +46,8 @@ export async function openFirefox(program: string): Promise<Firefox> {
   await ask("script.addPreloadScript", { functionDeclaration: LISTEN });
 
   const evaluate = async (expression: string): Promise<unknown> => {
-    const asked = { expression: `Promise.resolve(${expression}).then((value) => JSON.stringify(value))` };
-    const response = await ask("script.evaluate", { ...asked, target: { context }, awaitPromise: true });
+    const request = { expression: `Promise.resolve(${expression}).then((value) => JSON.stringify(value))` };
+    const response = await ask("script.evaluate", { ...request, target: { context }, awaitPromise: true });
     const { type, result, exceptionDetails } = response;
     if (type !== "success")
       throw new Error(`${expression.slice(0, 200)}: ${JSON.stringify(exceptionDetails)}`);

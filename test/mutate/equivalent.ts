@@ -874,7 +874,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/server/listener/peer-address.ts",
     kind: "dropped statement",
-    contains: "asked = peer",
+    contains: "lastPeer = peer",
     because: "every peer is looked up, with the same result",
   },
   {

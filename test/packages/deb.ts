@@ -27,7 +27,7 @@ export function examineDeb(root: ScratchRoot, [first, second, third]: Generation
   const kept = keeping(root, "deb", seen);
   root.must("ln", "-s", UNIT_FILE, ENABLED); // like `systemctl enable`
   root.must("dpkg", "--install", second);
-  equal("an upgrade restarts what runs", root.asked(), RESTARTED);
+  equal("an upgrade restarts what runs", root.requests(), RESTARTED);
   kept("an upgrade");
   equal(
     "an upgrade keeps a changed configuration file",
@@ -37,10 +37,10 @@ export function examineDeb(root: ScratchRoot, [first, second, third]: Generation
   root.must("dpkg", "--force-confdef", "--force-confold", "--install", third);
   equal("so does one with another file", [config(), root.owned(INSTALLED_CONFIG)], [true, CONFIG_OWNED]);
   equal("which is put beside it", root.owned(`${INSTALLED_CONFIG}.dpkg-dist`) !== undefined, true);
-  root.asked();
+  root.requests();
 
   root.must("dpkg", "--remove", "quartermaster");
-  equal("removal stops the service", root.asked(), STOPPED);
+  equal("removal stops the service", root.requests(), STOPPED);
   equal("removal removes the unit", root.owned(UNIT_FILE), undefined);
   kept("removal");
   equal(

@@ -40,7 +40,7 @@ export function examineInstalled(root: ScratchRoot, format: string, seen: Examin
     seen.equal(`${format}: ${sentence}`, found, expected);
   equal(
     "installing starts and enables nothing",
-    root.asked().filter((line) => STARTS.test(line)),
+    root.requests().filter((line) => STARTS.test(line)),
     [],
   );
   equal("the executable belongs to root", root.owned(EXECUTABLE_PLACE), "755 root:root");

@@ -32,7 +32,7 @@ export function examineRpm(root: ScratchRoot, [first, second, third]: Generation
 
   const kept = keeping(root, "rpm", seen);
   quiet("--upgrade", second);
-  equal("an upgrade restarts what runs", root.asked(), RESTARTED);
+  equal("an upgrade restarts what runs", root.requests(), RESTARTED);
   kept("an upgrade");
   equal(
     "an upgrade keeps a changed configuration file",
@@ -42,10 +42,10 @@ export function examineRpm(root: ScratchRoot, [first, second, third]: Generation
   root.must("rpm", ...FLAGS, "--upgrade", third);
   equal("so does one with another file", [config(), root.owned(INSTALLED_CONFIG)], [true, CONFIG_OWNED]);
   equal("which is put beside it", root.owned(`${INSTALLED_CONFIG}.rpmnew`), CONFIG_OWNED);
-  root.asked();
+  root.requests();
 
   const said = root.must("rpm", ...FLAGS, "--erase", "quartermaster");
-  equal("removal stops the service", root.asked(), STOPPED);
+  equal("removal stops the service", root.requests(), STOPPED);
   equal("removal says that the data is kept", said.includes("/var/lib/quartermaster is kept"), true);
   equal("removal removes the unit", root.owned(UNIT_FILE), undefined);
   kept("removal");

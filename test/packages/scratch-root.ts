@@ -62,7 +62,7 @@ export class ScratchRoot {
   }
 
   /** @returns the arguments of systemctl since the last call */
-  asked(): string[] {
+  requests(): string[] {
     const log = join(this.path, ASKED);
     const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [];
     rmSync(log, { force: true });

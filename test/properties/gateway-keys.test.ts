@@ -192,8 +192,10 @@ class Run {
     upstream.hold();
     const { calls } = upstream;
     const options = { actor: actorOf(one), user: one };
-    const asked = rotates ? gateway.keys.rotate(options) : gateway.keys.ensure({ ...options, manual: true });
-    asked.catch(() => {});
+    const pending = rotates
+      ? gateway.keys.rotate(options)
+      : gateway.keys.ensure({ ...options, manual: true });
+    pending.catch(() => {});
     for (let turn = 0; turn < 20 && upstream.calls === calls; turn += 1) await Bun.sleep(0);
     upstream.held = undefined;
     this.world.restart();

@@ -49,10 +49,10 @@ describe("SCIM-130 SQL finds the same resources as the evaluator", () => {
         Array.from({ length: 12 }, () => FILTERS[type].map((text) => ({ type, text }))),
       );
       await fc.assert(
-        fc.asyncProperty(populations, fc.tuple(...filters), async (population, asked) => {
+        fc.asyncProperty(populations, fc.tuple(...filters), async (population, parameters) => {
           await using world = await createSearchWorld();
           const all = await populate(world, population);
-          for (const { type, text } of asked) {
+          for (const { type, text } of parameters) {
             const own = all.filter((resource) => typeOf(resource) === type);
             const filter = parseFilter(type, text);
             const expected = own.filter((resource) => matches(filter, resource));
@@ -215,9 +215,9 @@ describe("the filter parser", () => {
   const looksAt = (text: string): number => {
     const { exec } = RegExp.prototype;
     let looks = 0;
-    RegExp.prototype.exec = function (asked: string) {
+    RegExp.prototype.exec = function (parameters: string) {
       looks += 1;
-      return exec.call(this, asked);
+      return exec.call(this, parameters);
     };
     try {
       parseFilter("User", text);

@@ -26,7 +26,7 @@ type PartsName = "name" | typeof ENTERPRISE;
 /** Tests for equality, joined. */
 interface Filter {
   join: "and" | "or";
-  asked: readonly { sub: string; literal: Scalar }[];
+  parameters: readonly { sub: string; literal: Scalar }[];
 }
 
 /** Values of a list; all of them without a filter. */
@@ -90,7 +90,7 @@ const element = (name: ListName): fc.Arbitrary<Element> =>
 const elements = (name: ListName) => fc.array(element(name), { maxLength: 3 });
 
 const filter = (name: ListName): fc.Arbitrary<Filter> =>
-  fc.record({ join: oneOf("and", "and", "or"), asked: partsOf(name, { minLength: 1, maxLength: 2 }) });
+  fc.record({ join: oneOf("and", "and", "or"), parameters: partsOf(name, { minLength: 1, maxLength: 2 }) });
 
 const simple = oneOf(
   { name: "title", values: text },
@@ -172,7 +172,7 @@ function pathOf(what: What): string {
 
 function bracketsOf(filter: Filter | undefined): string {
   if (!filter) return "";
-  return `[${filter.asked.map(({ sub, literal }) => `${sub} eq ${JSON.stringify(literal)}`).join(` ${filter.join} `)}]`;
+  return `[${filter.parameters.map(({ sub, literal }) => `${sub} eq ${JSON.stringify(literal)}`).join(` ${filter.join} `)}]`;
 }
 
 function messageOf(steps: readonly Step[]): object {
@@ -191,19 +191,19 @@ class Refused extends Error {}
 const lower = (value: Scalar | undefined) => (typeof value === "string" ? value.toLowerCase() : value);
 const sameIn = (one: Element, other: Element) => (sub: string) => lower(one[sub]) === lower(other[sub]);
 
-const isMatch = (one: Element, { join, asked }: Filter): boolean => {
-  const responses = asked.map(({ sub, literal }) => lower(one[sub]) === lower(literal));
+const isMatch = (one: Element, { join, parameters }: Filter): boolean => {
+  const responses = parameters.map(({ sub, literal }) => lower(one[sub]) === lower(literal));
   return join === "and" ? responses.every(Boolean) : responses.some(Boolean);
 };
 
 /** The values that a filter fixes: none if there are alternatives or contradictions. */
-function fixedBy({ join, asked }: Filter): Element | undefined {
-  if (join === "or" && asked.length > 1) return undefined;
-  const fixed = Object.fromEntries(asked.map(({ sub, literal }) => [sub, literal]));
-  return isMatch(fixed, { join, asked }) ? fixed : undefined;
+function fixedBy({ join, parameters }: Filter): Element | undefined {
+  if (join === "or" && parameters.length > 1) return undefined;
+  const fixed = Object.fromEntries(parameters.map(({ sub, literal }) => [sub, literal]));
+  return isMatch(fixed, { join, parameters }) ? fixed : undefined;
 }
 
-const EVERY: Filter = { join: "and", asked: [] };
+const EVERY: Filter = { join: "and", parameters: [] };
 /** Sub-attributes that identify the values of a list. */
 const TELLING: Record<ListName, readonly string[]> = {
   emails: ["value", "type"],

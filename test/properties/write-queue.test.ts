@@ -74,10 +74,10 @@ const rowsOf = ({ rows, fails }: Write, name: string): string[] =>
   fails ? [] : Array.from({ length: rows }, (_, row) => `${name}.${row}`);
 
 /** Requests all writes of a round in one turn. @returns what readers saw in each turn until the last one had ended */
-async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][]> {
+async function run(db: Db, request: readonly [Write, string][]): Promise<string[][]> {
   let isDone = false;
   const seen: string[][] = [];
-  const responses = asked.map(async ([write, name]) => {
+  const responses = request.map(async ([write, name]) => {
     const response = await ask(db, write, name).catch((error: unknown) => String(error));
     expect(response).toBe(write.fails ? `Error: ${name}` : name);
     expect(rowsIn(db)).toEqual(expect.arrayContaining(rowsOf(write, name)));
@@ -108,13 +108,13 @@ test("readers see whole writes in the requested order for any writes", async () 
           expected.push(`foreign ${at}`);
           await Bun.sleep(FOREIGN_COMMIT_CHECK_MS + 1);
         }
-        const asked = [...writes, LAST].map((write, order): [Write, string] => [write, `${at}.${order}`]);
+        const requests = [...writes, LAST].map((write, order): [Write, string] => [write, `${at}.${order}`]);
         const states = [expected.join()];
-        for (const [write, name] of asked) {
+        for (const [write, name] of requests) {
           expected.push(...rowsOf(write, name));
           states.push(expected.join());
         }
-        for (const seen of await run(world.db, asked)) expect(states).toContain(seen.join());
+        for (const seen of await run(world.db, requests)) expect(states).toContain(seen.join());
         expect(rowsIn(world.db)).toEqual(expected);
       }
       await other.close();

@@ -284,10 +284,10 @@ const asStep = (step: Parameters<typeof onNewPackage>[1]) => ({
 });
 
 /** @returns what the browser sends as a form about its administrator's draft */
-async function onDraft(site: TestServer, asked: Parameters<typeof onConsole>[1]) {
+async function onDraft(site: TestServer, request: Parameters<typeof onConsole>[1]) {
   const caller = await site.signedIn("admin");
   await savedDraft(site, caller);
-  return await onConsole(site, { ...asked, caller });
+  return await onConsole(site, { ...request, caller });
 }
 
 /** A form about a package of the policy for which the catalog has another version. */
@@ -1724,11 +1724,11 @@ test.each(Object.entries(CASES))("API-6 %s writes the required audit entries", a
   const { ask, site: createSite = sameServer, status, ...expected } = wanted;
   const site = await createSite();
   const [method = "", path = ""] = routeIn(name).split(" ");
-  const { path: asked = path, ...sent } = await ask(site);
+  const { path: input = path, ...sent } = await ask(site);
   await settled(site);
   let answered = 0;
   const traces = await tracesOf(site.world.file, expected, async () => {
-    const response = await site.request(method, asked, sent);
+    const response = await site.request(method, input, sent);
     await response.bytes(); // an export is recorded after its last row
     answered = response.status;
     await settled(site);
@@ -1750,8 +1750,8 @@ test("every other GET changes nothing", async () => {
   const found: Record<string, string[]> = {};
   using watch = watchOf(site.world.file);
   for (const { path, hooks } of others) {
-    const asked = path.replaceAll(/:\w+/g, UNKNOWN_ID);
-    const response = await site.request("GET", asked, opening(hooks.detail?.["x-requires"], caller));
+    const input = path.replaceAll(/:\w+/g, UNKNOWN_ID);
+    const response = await site.request("GET", input, opening(hooks.detail?.["x-requires"], caller));
     await response.body?.cancel();
     expect([401, 403]).not.toContain(response.status);
     await settled(site);

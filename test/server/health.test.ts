@@ -174,12 +174,12 @@ describe("dependencies", () => {
   });
 
   test("query the inference proxy at a limited rate", async () => {
-    let asked = 0;
+    let requests = 0;
     let status = 200;
     await using proxy = Bun.serve({
       port: 0,
       fetch() {
-        asked += 1;
+        requests += 1;
         return new Response("", { status });
       },
     });
@@ -190,10 +190,10 @@ describe("dependencies", () => {
     status = 500;
     server.world.clock.advance(HEALTH_KEPT_MS - 1);
     expect((await dependencies()).status).toBe("healthy");
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
     server.world.clock.advance(1);
     const error = "the proxy does not report that it is healthy";
     expect((await dependencies()).checks[3]).toMatchObject({ status: "unhealthy", error });
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 });

@@ -24,15 +24,15 @@ export async function deviceLogin(
   const signIn = await json("/api/auth/sign-in/email", credentials);
   const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
   const scope = "offline_access governance:read";
-  const asked = await (
+  const request = await (
     await form("/api/auth/device/code", { client_id: CLIENT, scope, resource: baseUrl })
   ).json();
-  const link = new URL(asked.verification_uri_complete).pathname;
+  const link = new URL(request.verification_uri_complete).pathname;
   expect((await fetch(`${baseUrl}/api${link}`, { headers: { cookie } })).status).toBe(200);
   expect((await json(`/api${link}`, { action: "approve" }, cookie)).status).toBe(200);
   const tokens = await form("/api/auth/oauth2/token", {
     grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-    device_code: asked.device_code,
+    device_code: request.device_code,
     client_id: CLIENT,
     resource: baseUrl,
   });

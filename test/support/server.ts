@@ -334,7 +334,7 @@ function servedLater(compose: () => Server): Server {
     return made;
   };
   return {
-    handle: (...asked) => composed().handle(...asked),
+    handle: (...request) => composed().handle(...request),
     endStreams: () => composed().endStreams(),
     get routes() {
       return composed().routes;

@@ -18,11 +18,11 @@ export const TEXT_CHARACTERS_MAX = 200;
 export async function askJson(
   server: NamedServer,
   path: string,
-  asked?: NamedRequest,
+  options?: NamedRequest,
 ): Promise<JsonResponse> {
   const reply = await server.ask(path, {
-    ...asked,
-    headers: { accept: "application/json", ...asked?.headers },
+    ...options,
+    headers: { accept: "application/json", ...options?.headers },
   });
   const { status, headers, body, durationMs } = reply;
   if (status >= 300 && status < 400) throw redirected(path, headers.location);

@@ -1,5 +1,5 @@
 // What lists show of a reported inventory: how many harnesses and packages are in order, and which versions are installed. Counted
-// when a report is judged, so that no list reads an inventory.
+// when a report is evaluated, so that no list reads an inventory.
 import { isJsonObject } from "../../platform/json/json-object.ts";
 import { COUNTED_VERSION_LENGTH_MAX } from "./limits.ts";
 import type { Reported } from "./model.ts";

@@ -164,7 +164,7 @@ export interface Reported {
   packages: readonly unknown[];
 }
 
-export interface Judgment {
+export interface Evaluation {
   verdict: Verdict;
   /** sorted and distinct; at most REASONS_MAX, plus one that counts the rest */
   reasons: readonly string[];

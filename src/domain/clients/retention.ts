@@ -10,7 +10,7 @@ import { figuresOf } from "./inventory-figures.ts";
 import { BATCH_ROWS } from "./limits.ts";
 import type { Reported } from "./model.ts";
 import * as store from "./store.ts";
-import type { Judge } from "./verdict/verdict-cache.ts";
+import type { Evaluate } from "./verdict/verdict-cache.ts";
 
 export interface RetentionDependencies {
   db: Db;
@@ -49,36 +49,36 @@ export class VerdictRenewal {
   /** the rules that every stored verdict already follows */
   #doneFor: string | undefined;
 
-  constructor(private readonly dependencies: { db: Db; judge: Judge; rules(): string }) {}
+  constructor(private readonly dependencies: { db: Db; evaluate: Evaluate; rules(): string }) {}
 
-  /** @param signal stops the run between two batches. @returns the number of reports judged again */
+  /** @param signal stops the run between two batches. @returns the number of reports evaluated again */
   async run(signal: AbortSignal): Promise<number> {
-    let judged = 0;
+    let reevaluated = 0;
     for (
       let rules = this.dependencies.rules();
       this.#doneFor !== rules && !signal.aborted;
       rules = this.dependencies.rules()
     ) {
       const rows = store.listOutdatedVerdicts(this.dependencies.db.read, { rules, limit: BATCH_ROWS });
-      judged += await this.#renew(rows, rules);
+      reevaluated += await this.#renew(rows, rules);
       if (rows.length < BATCH_ROWS) this.#doneFor = rules;
     }
-    return judged;
+    return reevaluated;
   }
 
   async #renew(rows: readonly store.ReportRow[], rules: string): Promise<number> {
     await setImmediate(); // let requests run between two batches
     if (rows.length === 0) return 0;
-    const renewed = rows.map((row) => ({ row, judgment: this.#judge(reportedIn(row), rules) }));
+    const renewed = rows.map((row) => ({ row, evaluation: this.#evaluate(reportedIn(row), rules) }));
     await this.dependencies.db.write((tx) => {
-      for (const { row, judgment } of renewed) store.updateVerdict(tx, row, judgment);
+      for (const { row, evaluation } of renewed) store.updateVerdict(tx, row, evaluation);
     }, "clients");
     return rows.length;
   }
 
-  #judge(reported: Reported, rules: string): store.JudgmentRow {
-    const { verdict, reasons } = this.dependencies.judge(reported);
-    return { verdict, reasons: JSON.stringify(reasons), judgedBy: rules, ...figuresOf(reported) };
+  #evaluate(reported: Reported, rules: string): store.EvaluationRow {
+    const { verdict, reasons } = this.dependencies.evaluate(reported);
+    return { verdict, reasons: JSON.stringify(reasons), evaluatedBy: rules, ...figuresOf(reported) };
   }
 }
 

@@ -25,7 +25,7 @@ import { type PolicyChange, peopleOf, type Reached } from "./rollout/people.ts";
 import { Rollouts } from "./rollout/rollout.ts";
 import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
-import { createJudge, rulesOf } from "./verdict/verdict-cache.ts";
+import { createEvaluator, rulesOf } from "./verdict/verdict-cache.ts";
 
 export type { Selection } from "./bulk-removal.ts";
 export type { HarnessVersionCount } from "./inventory/harness-versions.ts";
@@ -71,7 +71,7 @@ export type Clients = ReturnType<typeof createClients>;
 export function createClients(dependencies: ClientsDependencies) {
   const { db, clock, ids, governance } = dependencies;
   const rules = () => rulesOf(dependencies.harnesses());
-  const judge = createJudge({
+  const evaluate = createEvaluator({
     ...dependencies,
     findRevision: (organizationId, id) => governance.revisions.find(organizationId, id),
   });
@@ -105,10 +105,21 @@ export function createClients(dependencies: ClientsDependencies) {
      */
     async report(reporter: Reporter, report: ClientStatusReport): Promise<void> {
       const read = readReport(reporter, report);
-      const { verdict, reasons } = judge(read);
+      const { verdict, reasons } = evaluate(read);
       const nowMs = clock.nowMs();
-      const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules(), ...figuresOf(read) };
-      const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
+      const evaluation = {
+        verdict,
+        reasons: JSON.stringify(reasons),
+        evaluatedBy: rules(),
+        ...figuresOf(read),
+      };
+      const row = {
+        ...rowOf(read),
+        ...evaluation,
+        id: ids.uuid(),
+        firstSeenAtMs: nowMs,
+        lastSeenAtMs: nowMs,
+      };
       await db.writeGrouped((tx) => store.put(tx, row), "clients");
     },
 
@@ -119,7 +130,7 @@ export function createClients(dependencies: ClientsDependencies) {
     /** Frees what removed clients have left in the index of the text search. */
     optimizeSearch: (signal: AbortSignal): Promise<void> => optimizeIndex(db, "client_search", signal),
 
-    verdictRenewal: new VerdictRenewal({ db, judge, rules }),
+    verdictRenewal: new VerdictRenewal({ db, evaluate, rules }),
   };
 }
 

@@ -27,10 +27,10 @@ const {
   firstSeenAtMs: _first,
   ...changing
 } = getTableColumns(clientReports);
-const { judgedBy, hostname, clientVersion: _clientVersion, ...reported } = changing;
+const { evaluatedBy, hostname, clientVersion: _clientVersion, ...reported } = changing;
 
 /**
- * The common case: a known installation that was judged under the same rules and has kept its name and version. Less than half the
+ * The common case: a known installation that was evaluated under the same rules and has kept its name and version. Less than half the
  * work of the upsert: all indexes but one stay unchanged.
  */
 const rewrite = statement((connection) =>
@@ -39,7 +39,7 @@ const rewrite = statement((connection) =>
     .set(updateAll(reported))
     .where(
       and(
-        equalAll(clientReports, "userId", "instanceId", "judgedBy", "clientVersion"),
+        equalAll(clientReports, "userId", "instanceId", "evaluatedBy", "clientVersion"),
         sql`${hostname} IS ${named("hostname")}`,
       ),
     )
@@ -178,7 +178,7 @@ export const isLoginInUse = (
   login: { userId: string; loginSessionId: string; seenSinceMs: number },
 ): boolean => selectInUse(tx).get(login) !== undefined;
 
-/** @returns up to `limit` rows judged under other rules. Two ranges instead of `<>`, so that the index is used. */
+/** @returns up to `limit` rows evaluated under other rules. Two ranges instead of `<>`, so that the index is used. */
 export const listOutdatedVerdicts = (
   connection: Connection,
   { rules, limit }: { rules: string; limit: number },
@@ -186,7 +186,7 @@ export const listOutdatedVerdicts = (
   connection
     .select()
     .from(clientReports)
-    .where(or(lt(clientReports.judgedBy, rules), gt(clientReports.judgedBy, rules)))
+    .where(or(lt(clientReports.evaluatedBy, rules), gt(clientReports.evaluatedBy, rules)))
     .limit(limit)
     .all();
 
@@ -202,12 +202,12 @@ const {
 const figures = { harnessesWanted, harnessesReconciled, packagesReported, packagesApplied, harnessVersions };
 
 /** Values that are computed from a report. */
-export type JudgmentRow = Pick<ReportRow, "verdict" | "reasons" | "judgedBy" | keyof typeof figures>;
+export type EvaluationRow = Pick<ReportRow, "verdict" | "reasons" | "evaluatedBy" | keyof typeof figures>;
 
-const updateJudgment = statement((connection) =>
+const updateEvaluation = statement((connection) =>
   connection
     .update(clientReports)
-    .set(updateAll({ verdict, reasons, judgedBy, ...figures }))
+    .set(updateAll({ verdict, reasons, evaluatedBy, ...figures }))
     .where(equalAll(clientReports, "id", "lastSeenAtMs"))
     .prepare(),
 );
@@ -216,9 +216,9 @@ const updateJudgment = statement((connection) =>
 export function updateVerdict(
   tx: Tx,
   { id, lastSeenAtMs }: Pick<ReportRow, "id" | "lastSeenAtMs">,
-  judgment: JudgmentRow,
+  evaluation: EvaluationRow,
 ): void {
-  updateJudgment(tx).run({ id, lastSeenAtMs, ...judgment });
+  updateEvaluation(tx).run({ id, lastSeenAtMs, ...evaluation });
 }
 
 /** @returns the number of the user's reports removed */

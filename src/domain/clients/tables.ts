@@ -20,7 +20,7 @@ export const clientReports = sqliteTable("client_reports", {
   /** compares the report with the revision it names; health also depends on the current revision and is computed on read */
   verdict: text("verdict", { enum: ["matches", "differs", "unknown"] }).notNull(),
   /** id of the rules that gave the verdict; a verdict given under other rules is recomputed */
-  judgedBy: text("judged_by").notNull(),
+  evaluatedBy: text("judged_by").notNull(),
   /** JSON list, sorted and distinct; filters and facets read it instead of `harnesses` */
   harnessNames: text("harness_names").notNull(),
   firstSeenAtMs: integer("first_seen_at_ms").notNull(),

@@ -43,7 +43,7 @@ export function createGateway(dependencies: GatewayDependencies) {
     /** @returns whether keys can be read; errors of the database propagate */
     isReadable: () => store.findKey(dependencies.db.read, "") === undefined,
     /**
-     * Contacts the gateway. The list is judged as a whole.
+     * Contacts the gateway. The list is checked as a whole.
      * @throws ListingError; DomainError `gateway.off`
      */
     listModels: (question: ListingQuestion) => {

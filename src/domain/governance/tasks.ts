@@ -11,7 +11,7 @@ import { finalizeDocument, withoutRevisionFields } from "./publishing/finalize.t
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";
-import { type BaseRevisionText, judged, parse, refused, type Validated } from "./publishing/validated.ts";
+import { accepted, type BaseRevisionText, parse, refused, type Validated } from "./publishing/validated.ts";
 import {
   compare,
   difference,
@@ -47,7 +47,7 @@ function validateDocument({
   const current = parse(base);
   const stamped = finalizeDocument(withoutRevisionFields(document), { ...frame, base: current, problems });
   const references = artifactReferences(stamped);
-  return { ...(problems.length > 0 ? refused(problems) : judged(stamped, current)), references };
+  return { ...(problems.length > 0 ? refused(problems) : accepted(stamped, current)), references };
 }
 
 export interface GovernanceTasks {

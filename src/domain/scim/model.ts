@@ -21,13 +21,13 @@ export interface ScimCaller {
 }
 
 /** The requested attributes of a response; giving both is refused (RFC 7644 section 3.9). */
-export interface AskedView {
+export interface ViewParameters {
   attributes?: readonly string[] | undefined;
   excludedAttributes?: readonly string[] | undefined;
 }
 
 /** An unparsed list request: texts from a query, JSON values from a search message. */
-export interface AskedList extends AskedView {
+export interface ListParameters extends ViewParameters {
   filter?: string | undefined;
   sortBy?: string | undefined;
   sortOrder?: string | undefined;
@@ -36,7 +36,7 @@ export interface AskedList extends AskedView {
 }
 
 /** What a request contains apart from the change: the attributes to return, and the unparsed `If-Match`. */
-export interface AskedChange extends AskedView {
+export interface ChangeParameters extends ViewParameters {
   ifMatch?: string | undefined;
 }
 
@@ -54,13 +54,21 @@ export interface ScimResponse {
 /** The operations on one type of resource, the same for users and groups. `body` is parsed JSON. */
 export interface ScimResources {
   /** @throws ScimError 404 */
-  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimResponse;
+  get(
+    caller: ScimCaller,
+    id: string,
+    parameters: ViewParameters & { ifNoneMatch?: string | undefined },
+  ): ScimResponse;
   /** @throws ScimError 400, 409 */
-  create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimResponse>;
+  create(caller: ScimCaller, body: unknown, parameters: ViewParameters): Promise<ScimResponse>;
   /** @throws ScimError 400, 404, 409, 412 */
-  replace(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimResponse>;
+  replace(
+    caller: ScimCaller,
+    id: string,
+    change: ChangeParameters & { body: unknown },
+  ): Promise<ScimResponse>;
   /** @throws ScimError 400, 404, 409, 412, 413 */
-  patch(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimResponse>;
+  patch(caller: ScimCaller, id: string, change: ChangeParameters & { body: unknown }): Promise<ScimResponse>;
   /** @throws ScimError 404, 412 */
   remove(caller: ScimCaller, id: string, change: { ifMatch?: string | undefined }): Promise<void>;
 }

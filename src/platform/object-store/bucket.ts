@@ -229,17 +229,17 @@ export class Bucket {
   }
 
   /** A request of the service itself. */
-  #own(asked: Asked) {
+  #own(request: SignedRequest) {
     const { endpoint } = this.#options.place;
-    const { method, headers } = asked;
+    const { method, headers } = request;
     return {
       method,
-      url: () => this.#sign(asked, endpoint, OWN_LIFETIME_SECONDS),
+      url: () => this.#sign(request, endpoint, OWN_LIFETIME_SECONDS),
       ...(headers && { headers: { ...headers } }),
     };
   }
 
-  #sign({ method, key, query, headers }: Asked, endpoint: string, lifetimeSeconds: number): string {
+  #sign({ method, key, query, headers }: SignedRequest, endpoint: string, lifetimeSeconds: number): string {
     const { place, credentials, clock } = this.#options;
     invariant(Buffer.byteLength(key) <= KEY_BYTES_MAX, "a key has a bounded length");
     const url = objectUrl(place, endpoint, key);
@@ -259,7 +259,7 @@ function etagIn({ headers }: Response): string {
   return etag;
 }
 
-interface Asked {
+interface SignedRequest {
   method: "GET" | "HEAD" | "PUT" | "DELETE";
   /** empty: the bucket itself */
   key: string;

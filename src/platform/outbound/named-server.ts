@@ -171,10 +171,10 @@ export class NamedServer implements Disposable {
   }
 
   /** @param path at the origin @throws `probe.too_slow`, `probe.too_large`, `probe.failed` */
-  async ask(path: string, asked: NamedRequest = {}): Promise<Reply> {
+  async ask(path: string, options: NamedRequest = {}): Promise<Reply> {
     return await this.#answered(async (signal) => {
       const startMs = performance.now();
-      const response = await responseTo(this.#begin(path, asked, signal));
+      const response = await responseTo(this.#begin(path, options, signal));
       const durationMs = performance.now() - startMs;
       const parts: Buffer[] = [];
       for await (const part of this.#bounded(response)) parts.push(part);

@@ -82,14 +82,14 @@ const signaturesOf = (type: string) =>
 
 function filesOf(sftp: SFTPWrapper): RemoteFiles {
   const open = (file: string, flags: "r" | "w" | "wx") =>
-    asked<Buffer>((callback) => sftp.open(file, flags, { mode: 0o600 }, callback));
+    promised<Buffer>((callback) => sftp.open(file, flags, { mode: 0o600 }, callback));
   const write = async (handle: Buffer, text: string) => {
     const bytes = Buffer.from(text);
     await done((callback) => sftp.write(handle, bytes, 0, bytes.length, 0, callback));
     await done((callback) => sftp.close(handle, callback));
   };
   const exists = async (path: string) =>
-    (await unlessMissing(asked<object>((callback) => sftp.stat(path, callback)))) !== undefined;
+    (await unlessMissing(promised<object>((callback) => sftp.stat(path, callback)))) !== undefined;
   const makeFolder = async (folder: string): Promise<void> => {
     if (folder === "" || (await exists(folder))) return;
     await makeFolder(folder.slice(0, folder.lastIndexOf("/")));
@@ -97,7 +97,7 @@ function filesOf(sftp: SFTPWrapper): RemoteFiles {
   };
   return {
     async list(folder) {
-      const found = await unlessMissing(asked<Listed[]>((callback) => sftp.readdir(folder, callback)));
+      const found = await unlessMissing(promised<Listed[]>((callback) => sftp.readdir(folder, callback)));
       return (found ?? []).map(({ filename: name, attrs }) => ({
         name,
         isFolder: (attrs.mode & ENTRY_TYPE) === FOLDER,
@@ -108,7 +108,7 @@ function filesOf(sftp: SFTPWrapper): RemoteFiles {
       const handle = await unlessMissing(open(file, "r"));
       if (!handle) return undefined;
       const bytes = Buffer.alloc(REMOTE_TEXT_BYTES_MAX);
-      const length = await asked<number>((callback) =>
+      const length = await promised<number>((callback) =>
         sftp.read(handle, bytes, 0, bytes.length, 0, (error, read) => callback(error, read)),
       );
       await done((callback) => sftp.close(handle, callback));
@@ -130,7 +130,7 @@ function filesOf(sftp: SFTPWrapper): RemoteFiles {
 type Listed = { filename: string; attrs: { mode: number; mtime: number } };
 type Failure = Error | null | undefined;
 
-const asked = <T>(question: (callback: (error: Failure, result: T) => void) => void): Promise<T> =>
+const promised = <T>(question: (callback: (error: Failure, result: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) => question((error, result) => (error ? reject(error) : resolve(result))));
 
 const done = (request: (callback: (error: Failure) => void) => void): Promise<void> =>

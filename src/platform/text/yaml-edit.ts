@@ -37,8 +37,8 @@ export function withMembers(text: string, changes: MemberChanges, bounds: YamlBo
   const contents = parseYaml(plain, new ProblemList(), bounds)?.document.contents;
   const wanted = Object.entries(changes).filter(([name, value]) => before[name] !== value);
   const changed = spliced(plain, splicesOf(plain, contents, wanted));
-  const asked = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== undefined);
-  return isDeepStrictEqual(contentOf(changed, bounds), Object.fromEntries(asked)) ? changed : undefined;
+  const expected = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== undefined);
+  return isDeepStrictEqual(contentOf(changed, bounds), Object.fromEntries(expected)) ? changed : undefined;
 }
 
 /** @returns the members; empty for a blank text, undefined for anything but a mapping */

@@ -34,8 +34,8 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
     },
 
     /** @returns the address at the provider; the response to this request gets the cookie @throws DomainError `sso.*` */
-    async begin(request: Request, settings: SsoSettings, { next, ...asked }: Beginning): Promise<string> {
-      const begun = await sso.provider.begin({ redirectUri: redirectUriOf(settings), ...asked });
+    async begin(request: Request, settings: SsoSettings, { next, ...start }: Beginning): Promise<string> {
+      const begun = await sso.provider.begin({ redirectUri: redirectUriOf(settings), ...start });
       const sealed = sso.attempts.add(attemptsOf(request, baseUrl()), begun.attempt, next);
       exchangeOf(request).cookies = [attemptsCookie(sealed, baseUrl())];
       return begun.url;

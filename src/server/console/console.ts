@@ -90,7 +90,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       return mayChange ? answer(reader, tooLongPage(action.back)) : forbid(reader, "change");
     },
 
-    actFile: (...asked) => createFileAction(browser, frame)(console.act, ...asked),
+    actFile: (...args) => createFileAction(browser, frame)(console.act, ...args),
 
     navigationOf: ({ readsAll }) => navigationFor(readsAll, has),
 

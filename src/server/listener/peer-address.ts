@@ -120,12 +120,12 @@ const ipv4Number = (address: string): number =>
 
 /** Most requests come from the same few connections, whose address is asked for several times each. */
 function withLastAnswer(ask: (peer: string | null) => boolean): (peer: string | null) => boolean {
-  let asked: string | null | undefined;
+  let lastPeer: string | null | undefined;
   let answer = false;
   return (peer) => {
-    if (peer !== asked) {
+    if (peer !== lastPeer) {
       answer = ask(peer);
-      asked = peer;
+      lastPeer = peer;
     }
     return answer;
   };

@@ -58,11 +58,11 @@ function resourceRoutes({ router }: RouteContext, scim: Scim, type: ResourceType
       params: { id: string };
       body: unknown;
     }) => {
-      const asked = changeOf(request);
+      const options = changeOf(request);
       const id = idOf(request, params);
       const body = await bodyOf(request, parsed);
       noteIgnored(request, countIgnored(type, request.method, body));
-      const answer = resources[operation](changingProviderOf(request), id, { ...asked, body });
+      const answer = resources[operation](changingProviderOf(request), id, { ...options, body });
       return await changed(request, await answer);
     };
   const texts = described[type];
@@ -82,8 +82,8 @@ function resourceRoutes({ router }: RouteContext, scim: Scim, type: ResourceType
       `${path}/:id`,
       async ({ request, params }) => {
         const ifNoneMatch = request.headers.get("if-none-match") ?? undefined;
-        const asked = { ...viewOf(readQuery(request)), ifNoneMatch };
-        return await shown(request, resources.get(providerOf(request), idOf(request, params), asked));
+        const options = { ...viewOf(readQuery(request)), ifNoneMatch };
+        return await shown(request, resources.get(providerOf(request), idOf(request, params), options));
       },
       { requires: "scim", detail: texts.get },
     )
@@ -167,8 +167,8 @@ function discoveryRoutes({ router }: RouteContext, { discovery }: Scim) {
       ({ request, params }) => {
         const names: (string | null)[] = Object.values(params ?? {}); // empty if the path has no parameters
         const query = readQuery(request);
-        const asked = { ...viewOf(query), filter: query.get("filter") };
-        return document(request, discovery.answer([collection, ...names].join("/"), asked));
+        const options = { ...viewOf(query), filter: query.get("filter") };
+        return document(request, discovery.answer([collection, ...names].join("/"), options));
       },
       { requires: "scim", detail },
     );

@@ -1,7 +1,7 @@
 // Parses the query of a SCIM request: names are case-insensitive, the last of a repeated parameter wins, unknown ones are
 // ignored. src/domain/scim interprets the values.
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import type { AskedList, AskedView } from "../../domain/scim/model.ts";
+import type { ListParameters, ViewParameters } from "../../domain/scim/model.ts";
 
 /** Values by lower-case name. */
 export type Query = ReadonlyMap<string, string>;
@@ -38,13 +38,13 @@ function decode(text: string): string {
 }
 
 /** @returns the requested attributes; an empty parameter counts as missing */
-export const viewOf = (query: Query): AskedView => ({
+export const viewOf = (query: Query): ViewParameters => ({
   attributes: namesIn(query.get("attributes")),
   excludedAttributes: namesIn(query.get("excludedattributes")),
 });
 
 /** @returns a list request with its raw values */
-export const listOf = (query: Query): AskedList => ({
+export const listOf = (query: Query): ListParameters => ({
   ...viewOf(query),
   filter: query.get("filter"),
   sortBy: query.get("sortby"),

@@ -3,7 +3,7 @@
 
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { fieldsOf, readObject, requireSchema } from "../../domain/scim/messages/messages.ts";
-import type { AskedList } from "../../domain/scim/model.ts";
+import type { ListParameters } from "../../domain/scim/model.ts";
 import { SEARCH_REQUEST } from "../../domain/scim/wire.ts";
 import { namesIn } from "./query.ts";
 
@@ -13,11 +13,11 @@ type Members = ReadonlyMap<string, unknown>;
  * @param body JSON object; member names are case-insensitive, unknown members and nulls are ignored
  * @throws ScimError 400 `invalidSyntax` for another message, `invalidValue` that names every member of a wrong type
  */
-export function readSearchMessage(body: unknown): AskedList {
+export function readSearchMessage(body: unknown): ListParameters {
   const members = fieldsOf(readObject(body, "the search request"));
   requireSchema(members.get("schemas"), SEARCH_REQUEST);
   const problems: string[] = [];
-  const asked: AskedList = {
+  const parameters: ListParameters = {
     attributes: names(members, "attributes", problems),
     excludedAttributes: names(members, "excludedAttributes", problems),
     filter: text(members, "filter", problems),
@@ -27,7 +27,7 @@ export function readSearchMessage(body: unknown): AskedList {
     count: number(members, "count", problems),
   };
   if (problems.length > 0) throw scimInvalid("invalidValue", problems.join("; "));
-  return asked;
+  return parameters;
 }
 
 function given(members: Members, name: string): unknown {

@@ -14,7 +14,7 @@ const WAITING: ForwardingState = {
   error: "audit-receiver answered 503",
 };
 
-const judge = (state: Partial<ForwardingState>, { lateMs = 0, isServiceRunning = true } = {}) =>
+const findingFor = (state: Partial<ForwardingState>, { lateMs = 0, isServiceRunning = true } = {}) =>
   forwardingFinding(
     checkOf("audit_forwarding"),
     { ...WAITING, ...state },
@@ -22,7 +22,7 @@ const judge = (state: Partial<ForwardingState>, { lateMs = 0, isServiceRunning =
   );
 
 test("FWD-5 nothing is wrong if no entry waits", () => {
-  expect(judge({ waiting: 0, waitingSinceMs: null, error: null })).toMatchObject({ result: "ok" });
+  expect(findingFor({ waiting: 0, waitingSinceMs: null, error: null })).toMatchObject({ result: "ok" });
 });
 
 test.each([
@@ -32,11 +32,11 @@ test.each([
   ["failed", {}, { lateMs: FORWARDING_LAG_MS + 1 }],
   ["warning", {}, { lateMs: FORWARDING_LAG_MS + 1, isServiceRunning: false }],
 ] as const)("FWD-5 the result is %s for %p after %p", (result, state, circumstances) => {
-  expect(judge(state, circumstances)).toMatchObject({ result });
+  expect(findingFor(state, circumstances)).toMatchObject({ result });
 });
 
 test("FWD-5 the finding says how many wait, since when, and why", () => {
-  expect(judge({}).detail).toBe(
+  expect(findingFor({}).detail).toBe(
     "2 entries wait for the receiver since 2026-01-01T00:00:00.000Z: audit-receiver answered 503",
   );
 });

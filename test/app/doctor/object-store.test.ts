@@ -113,19 +113,19 @@ test("the public endpoint must lead to the same store, serve nothing unsigned, a
   const publicEndpoint = server.origin.replace("127.0.0.1", "localhost");
   const place = { place: { publicEndpoint } };
   const origins = { publicEndpoint, own: "https://control.example.org" };
-  const asked = (rest: Partial<ProbeOptions>) =>
+  const request = (rest: Partial<ProbeOptions>) =>
     findings(server, { askPublic: fetchBytes, origins, ...rest }, place);
-  expect(await asked({})).toEqual([FINE]);
-  expect(await asked({ origins: { publicEndpoint, own: publicEndpoint } })).toEqual([
+  expect(await request({})).toEqual([FINE]);
+  expect(await request({ origins: { publicEndpoint, own: publicEndpoint } })).toEqual([
     "failed: the public endpoint has the host of this service, so uploaded bytes would be served from there",
   ]);
   const elsewhere = (url: string) => fetchBytes(url.replace(publicEndpoint, other.origin));
-  expect(await asked({ askPublic: elsewhere })).toEqual([
+  expect(await request({ askPublic: elsewhere })).toEqual([
     "failed: the public endpoint answers a signed address with 403 and not with the object",
   ]);
-  expect(await asked({ askPublic: async () => undefined })).toEqual([
+  expect(await request({ askPublic: async () => undefined })).toEqual([
     "warning: the public endpoint cannot be reached from here",
   ]);
   server.publicBuckets.add("sessions");
-  expect(await asked({})).toContain("failed: is public at the public endpoint");
+  expect(await request({})).toContain("failed: is public at the public endpoint");
 });

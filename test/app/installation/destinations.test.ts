@@ -40,11 +40,11 @@ describe("an external service", () => {
     [500, "unreachable", "it answered 500"],
     [503, "unreachable", "it answered 503"],
   ] as const)("reports a service that answers %i as %s", async (status, state, reason) => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using peer = Bun.serve({
       port: 0,
       fetch(request) {
-        asked.push(new URL(request.url).pathname);
+        requests.push(new URL(request.url).pathname);
         return new Response("", { status });
       },
     });
@@ -55,7 +55,7 @@ describe("an external service", () => {
       { name: "inference-upstream", ...expected },
       { name: "inference-proxy", ...expected },
     ]);
-    expect(asked.sort()).toEqual(["/health", "/health/liveliness", "/health/liveliness"]);
+    expect(requests.sort()).toEqual(["/health", "/health/liveliness", "/health/liveliness"]);
   });
 
   test("times out if a service does not answer", async () => {

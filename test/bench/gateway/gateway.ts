@@ -77,11 +77,11 @@ async function reconcileMany(): Promise<Figure[]> {
   const busy = startLoad(questions);
   await waitUntil(() => countReady(installation) >= HOLDERS + DUE_USERS);
   const tookMs = performance.now() - beginMs;
-  const asked = needStatus(await busy.end(), 200);
+  const request = needStatus(await busy.end(), 200);
   await installation.close();
   const idealMs = (DUE_USERS * CALL_MS) / CALLS_AT_ONCE;
   console.error(`  the work began ${Math.round(waitingMs)} ms after the users were due`);
-  console.error(`  ${asked.requests} questions in ${asked.seconds.toFixed(1)} s of it`);
+  console.error(`  ${request.requests} questions in ${request.seconds.toFixed(1)} s of it`);
   return [
     {
       what: `${DUE_USERS} keys due at once, against the ideal time`,
@@ -94,10 +94,10 @@ async function reconcileMany(): Promise<Figure[]> {
     {
       what: "99th percentile of GET /gateway/key by users who have one, all that time, against idle",
       unit: "ms",
-      ours: asked.p99Ms,
+      ours: request.p99Ms,
       reference: idleMs,
-      ratio: asked.p99Ms / idleMs,
-      verdict: atMost(3, asked.p99Ms / idleMs),
+      ratio: request.p99Ms / idleMs,
+      verdict: atMost(3, request.p99Ms / idleMs),
     },
   ];
 }

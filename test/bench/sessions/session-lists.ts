@@ -23,12 +23,12 @@ export async function measureSessionLists(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const caller of ["administrator", "member"] as const)
     for (const [what, queryOf] of Object.entries(LISTS)) {
-      const asked = { caller, queryOf };
+      const request = { caller, queryOf };
       const reference: number[] = [];
       const ours: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
-        reference.push(await timeOf(few, asked));
-        ours.push(await timeOf(many, asked));
+        reference.push(await timeOf(few, request));
+        ours.push(await timeOf(many, request));
       }
       const ratio = median(ours) / median(reference);
       figures.push({

@@ -85,14 +85,14 @@ async function leave(origin: string, idp: LyingProvider): Promise<SignIn> {
 export async function codeFor(idp: LyingProvider): Promise<TokenRequest> {
   const verifier = randomBytes(32).toString("base64url");
   const redirectUri = "http://127.0.0.1/callback";
-  const asked = new URLSearchParams({
+  const request = new URLSearchParams({
     client_id: CLIENT_ID,
     redirect_uri: redirectUri,
     nonce: randomBytes(32).toString("base64url"),
     state: verifier,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
   });
-  const code = (await idp.authorize(`${idp.issuer}/authorize?${asked}`)).get("code") ?? "";
+  const code = (await idp.authorize(`${idp.issuer}/authorize?${request}`)).get("code") ?? "";
   const credential = [CLIENT_ID, CLIENT_SECRET].map(encodeURIComponent).join(":");
   const sent = { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: verifier };
   return {

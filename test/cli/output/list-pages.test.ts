@@ -68,7 +68,7 @@ async function print(rows: number, options: Record<string, string> = {}) {
   const parts: string[] = [];
   const reads: number[] = [];
   const warnings: string[] = [];
-  const asked: [PageQuery, number | undefined][] = [];
+  const pageQuery: [PageQuery, number | undefined][] = [];
   let moments = 0;
   const call = {
     text: (name: string) => options[name],
@@ -85,14 +85,14 @@ async function print(rows: number, options: Record<string, string> = {}) {
       async pages<Row>(pages: () => Iterable<readonly Row[]>, _: Listing<Row>, more: object = {}) {
         for (const page of pages()) {
           parts.push(page.join());
-          reads.push(asked.length);
+          reads.push(pageQuery.length);
         }
         parts.push(JSON.stringify({ ...more, moments }));
       },
     },
   };
   const read = (query: PageQuery, after: number | undefined): Page<number> => {
-    asked.push([query, after]);
+    pageQuery.push([query, after]);
     const { page = 1, perPage = 25 } = query;
     const start = after === undefined ? (page - 1) * perPage : after + 1;
     const items = Array.from(
@@ -103,19 +103,19 @@ async function print(rows: number, options: Record<string, string> = {}) {
   };
   const listing = { columns: [], json: (row: number) => ({ row }), empty: "nothing", more: { extra: 1 } };
   await printPages(call, read, listing);
-  return { parts, reads, warnings, asked, moments };
+  return { parts, reads, warnings, request: pageQuery, moments };
 }
 
 test.each([0, 1, WALK_PAGE_MAX - 1, WALK_PAGE_MAX, WALK_PAGE_MAX + 1, 3 * WALK_PAGE_MAX])(
   "%d rows are printed page by page, each before the next is read, and counted once",
   async (rows) => {
-    const { parts, reads, warnings, asked, moments } = await print(rows);
+    const { parts, reads, warnings, request, moments } = await print(rows);
     const pages = Math.max(1, Math.ceil(rows / WALK_PAGE_MAX));
     const numbers = Array.from({ length: rows }, (_, at) => at).join();
     expect(parts.slice(0, -1).join()).toBe(numbers);
     expect(parts.at(-1)).toBe(JSON.stringify({ total: rows, extra: 1, moments: 1 }));
     expect(reads).toEqual(Array.from({ length: pages }, (_, at) => at + 1));
-    expect(asked.filter(([{ known }]) => known === undefined)).toHaveLength(1);
+    expect(request.filter(([{ known }]) => known === undefined)).toHaveLength(1);
     expect([warnings, moments]).toEqual([[], 0]);
   },
 );
@@ -132,9 +132,9 @@ test.each([
 });
 
 test("prints only the requested page", async () => {
-  const { parts, asked } = await print(95, { page: "2", limit: "10", q: "x" });
+  const { parts, request } = await print(95, { page: "2", limit: "10", q: "x" });
   expect(parts[0]).toBe("10,11,12,13,14,15,16,17,18,19");
-  expect(asked).toEqual([[{ q: "x", page: 2, perPage: 10 }, undefined]]);
+  expect(request).toEqual([[{ q: "x", page: 2, perPage: 10 }, undefined]]);
 });
 
 /** A stream that accepts output at once, or only when told to. */

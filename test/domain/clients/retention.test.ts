@@ -63,19 +63,19 @@ describe("verdicts", () => {
   // A run that found no verdict of earlier rules is the last one of its process, so each test has its own server.
 
   /** As an earlier version would have stored them. */
-  const age = ({ world }: ClientsWorld, judgedBy = "earlier rules") =>
+  const age = ({ world }: ClientsWorld, evaluatedBy = "earlier rules") =>
     world.db.write((tx) => {
-      const former = { judgedBy, verdict: "differs" as const, reasons: '["a former rule"]' };
+      const former = { evaluatedBy, verdict: "differs" as const, reasons: '["a former rule"]' };
       tx.update(clientReports).set(former).run();
     }, "clients");
 
   test.each(["", "\u{10ffff}"])(
     "computes verdicts of rules that sort before or after today's again (%p)",
-    async (judgedBy) => {
+    async (evaluatedBy) => {
       await using clients = await createClientsWorld({ isOwn: true });
       await clients.report();
       const before = clients.listed();
-      await age(clients, judgedBy);
+      await age(clients, evaluatedBy);
       expect(clients.listed()).not.toEqual(before);
       expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(1);
       expect(clients.listed()).toEqual(before);
@@ -141,7 +141,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(1);
   });
 
-  test("reads and judges verdicts in turns of their own, so that requests run in between", async () => {
+  test("reads rows and evaluates verdicts in turns of their own, so that requests run in between", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     await reportMany(clients, BATCH_ROWS + 1);
     await age(clients);
@@ -158,7 +158,7 @@ describe("verdicts", () => {
         batches += 1;
         return rulesOf(HARNESSES);
       },
-      judge: () => {
+      evaluate: () => {
         expect(turn).toBeGreaterThan(readInTurn);
         return { verdict: "differs", reasons: [] };
       },
@@ -178,7 +178,7 @@ describe("verdicts", () => {
     const renewal = new VerdictRenewal({
       rules: () => rulesOf(HARNESSES),
       db: clients.world.db,
-      judge: () => {
+      evaluate: () => {
         arriving ??= clients.report({ config_revision: revision });
         return { verdict: "differs", reasons: ["too late"] };
       },

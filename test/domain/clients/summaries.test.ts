@@ -50,7 +50,7 @@ test("a summary counts harnesses and packages and leaves the inventory out [CON-
     expect(summary).not.toHaveProperty(member);
 });
 
-test("a report from before the counts has none until the job judges it again", async () => {
+test("a report from before the counts has none until the job evaluates it again", async () => {
   await using clients = await createClientsWorld();
   await clients.report({ harnesses: HARNESSES, packages: PACKAGES });
   const counted = page(clients).items;
@@ -60,7 +60,7 @@ test("a report from before the counts has none until the job judges it again", a
     packagesReported: null,
     packagesApplied: null,
     harnessVersions: null,
-    judgedBy: "earlier",
+    evaluatedBy: "earlier",
   };
   await clients.world.db.write((tx) => tx.update(clientReports).set(none).run(), "clients");
   expect(page(clients).items).toMatchObject([{ harnessesWanted: null, packagesApplied: null }]);

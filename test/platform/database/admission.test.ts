@@ -7,11 +7,11 @@ import { createWorld } from "../../support/world.ts";
 
 test("STB-5 a write is admitted before its transaction and again before its commit", async () => {
   await using world = await createWorld();
-  const asked: string[] = [];
+  const requests: string[] = [];
   let refusesAt = 0;
   const admit = () => {
-    asked.push("asked");
-    if (asked.length === refusesAt) throw new DomainError("unavailable", "standby.no_lease", "not now");
+    requests.push("asked");
+    if (requests.length === refusesAt) throw new DomainError("unavailable", "standby.no_lease", "not now");
   };
   const db = openDatabase(world.file, { admit });
   const count = () =>
@@ -27,7 +27,7 @@ test("STB-5 a write is admitted before its transaction and again before its comm
     });
   for (const work of [remove, removeInSteps])
     for (refusesAt of [1, 2]) {
-      asked.length = 0;
+      requests.length = 0;
       expect(work()).rejects.toMatchObject({ reason: "standby.no_lease" });
       await db.write(() => {}).catch(() => {});
       expect(count()).toBe(1);

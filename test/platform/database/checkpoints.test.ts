@@ -35,10 +35,10 @@ const logPages = (file: string): number => {
 /** A database whose thread is controlled by the test. */
 async function withThread(options: { replicated?: true } = {}) {
   const world = await createWorld();
-  const asked: PromiseWithResolvers<LogState>[] = [];
+  const requests: PromiseWithResolvers<LogState>[] = [];
   const checkpoint = () => {
     const request = Promise.withResolvers<LogState>();
-    asked.push(request);
+    requests.push(request);
     return request.promise;
   };
   const db = openDatabase(world.file, { ...options, checkpoint, checkpointPages: GROWTH_PAGES });
@@ -46,50 +46,50 @@ async function withThread(options: { replicated?: true } = {}) {
     await db.close();
     await world.dispose();
   };
-  return { asked, db, file: world.file, [Symbol.asyncDispose]: dispose };
+  return { requests, db, file: world.file, [Symbol.asyncDispose]: dispose };
 }
 
 test("commits leave a full log to the thread, which gets one request at a time", async () => {
   await using world = await withThread();
-  const { asked, db, file } = world;
+  const { requests, db, file } = world;
   const before = statSync(file).size;
   await touch(db);
-  expect(asked).toHaveLength(0);
+  expect(requests).toHaveLength(0);
   for (let nth = 0; nth < 2; nth++) await fill(db);
-  expect([asked.length, statSync(file).size]).toEqual([1, before]);
-  asked[0]?.resolve({ log: 1, checkpointed: 0 });
+  expect([requests.length, statSync(file).size]).toEqual([1, before]);
+  requests[0]?.resolve({ log: 1, checkpointed: 0 });
 });
 
 test("a reader that needs older pages makes the thread wait until the log has grown again", async () => {
   await using world = await withThread();
-  const { asked, db } = world;
+  const { requests, db } = world;
   await fill(db);
-  asked[0]?.resolve({ log: GROWTH_PAGES, checkpointed: 10 });
+  requests[0]?.resolve({ log: GROWTH_PAGES, checkpointed: 10 });
   await turns();
   await touch(db);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   await fill(db);
-  expect(asked).toHaveLength(2);
-  asked[1]?.resolve({ log: 1, checkpointed: 0 });
+  expect(requests).toHaveLength(2);
+  requests[1]?.resolve({ log: 1, checkpointed: 0 });
 });
 
 test("commits wait while the thread copies the last pages, and reads do not", async () => {
   await using world = await withThread();
-  const { asked, db } = world;
+  const { requests, db } = world;
   await fill(db);
   for (const [request, log] of [GROWTH_PAGES, GROWTH_PAGES + 20].entries()) {
     await touch(db);
-    asked[request]?.resolve({ log, checkpointed: log });
+    requests[request]?.resolve({ log, checkpointed: log });
     await turns();
   }
-  expect(asked).toHaveLength(3);
+  expect(requests).toHaveLength(3);
   let isDone = false;
   const written = touch(db).then(() => {
     isDone = true;
   });
   await turns();
   expect([isDone, db.read.select().from(organizations).all().length]).toEqual([false, 1]);
-  asked[2]?.resolve({ log: GROWTH_PAGES + 20, checkpointed: GROWTH_PAGES + 20 });
+  requests[2]?.resolve({ log: GROWTH_PAGES + 20, checkpointed: GROWTH_PAGES + 20 });
   await written;
 });
 
@@ -115,9 +115,9 @@ test("the log is reset although commits never pause by themselves", async () => 
 
 test("copies the log in the writer if the thread is missing", async () => {
   await using world = await withThread();
-  const { asked, db, file } = world;
+  const { requests, db, file } = world;
   await fill(db);
-  asked[0]?.reject(new Error("no thread"));
+  requests[0]?.reject(new Error("no thread"));
   await turns();
   expect(statSync(file).size).toBeGreaterThan(GROWTH_BYTES);
   await touch(db);
@@ -126,7 +126,7 @@ test("copies the log in the writer if the thread is missing", async () => {
 
 test("a database is closed after the checkpoint that is under way", async () => {
   await using world = await withThread();
-  const { asked, db } = world;
+  const { requests, db } = world;
   await fill(db);
   let isClosed = false;
   const closing = db.close().then(() => {
@@ -134,7 +134,7 @@ test("a database is closed after the checkpoint that is under way", async () => 
   });
   await turns();
   expect(isClosed).toBe(false);
-  asked[0]?.resolve({ log: 1, checkpointed: 0 });
+  requests[0]?.resolve({ log: 1, checkpointed: 0 });
   await closing;
 });
 
@@ -143,7 +143,7 @@ test("DAT-8 the log is left to other software that runs the checkpoints", async 
   const before = statSync(world.file).size;
   await fill(world.db);
   await touch(world.db);
-  expect([world.asked.length, statSync(world.file).size]).toEqual([0, before]);
+  expect([world.requests.length, statSync(world.file).size]).toEqual([0, before]);
 });
 
 test("the thread copies the log, keeps no file open, and is started again after it has died", async () => {

@@ -240,9 +240,9 @@ describe("the network path to the store", () => {
       return (await new Response(child.stdout).text()).trim();
     };
     expect(await checkWith({ CA: ca })).toBe("answered");
-    expect(proxy.asked).toEqual([`CONNECT localhost:${server.port} HTTP/1.1`]);
+    expect(proxy.requests).toEqual([`CONNECT localhost:${server.port} HTTP/1.1`]);
     expect(await checkWith({ CA: ca, NO_PROXY: "localhost" })).toBe("answered");
     expect(await checkWith({ NO_PROXY: "localhost" })).toBe("object_store.unreachable");
-    expect(proxy.asked).toHaveLength(1);
+    expect(proxy.requests).toHaveLength(1);
   });
 });

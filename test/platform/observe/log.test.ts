@@ -48,12 +48,12 @@ test("a line is one JSON object with time, level, event, then the fields", () =>
 
 test("fields are computed only for a line that is written", () => {
   const { log, lines } = recorded({ level: "info" });
-  let asked = 0;
-  const fields = () => ({ asked: ++asked });
+  let computed = 0;
+  const fields = () => ({ computed: ++computed });
   log.debug("http.answered", fields);
-  expect(asked).toBe(0);
+  expect(computed).toBe(0);
   log.info("http.answered", fields);
-  expect(JSON.parse(lines[0] ?? "").asked).toBe(1);
+  expect(JSON.parse(lines[0] ?? "").computed).toBe(1);
 });
 
 test("the text form has the same content on one line for a terminal", () => {

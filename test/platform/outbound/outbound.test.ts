@@ -201,11 +201,11 @@ describe("a peer that chooses its own addresses", () => {
   });
 
   test("SSO-45 is reached through the proxy of the environment", async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using proxy = Bun.serve({
       port: 0,
       fetch(request) {
-        asked.push(request.url);
+        requests.push(request.url);
         return new Response("from the proxy");
       },
     });
@@ -217,7 +217,7 @@ describe("a peer that chooses its own addresses", () => {
     const env = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` };
     const child = Bun.spawn([process.execPath, "-e", script], { env, stdout: "pipe", stderr: "inherit" });
     expect(await new Response(child.stdout).text()).toBe("from the proxy\n");
-    expect(asked).toEqual(["http://idp.example/keys"]);
+    expect(requests).toEqual(["http://idp.example/keys"]);
   });
 
   test("SSO-45 is reached over https through a tunnel of the proxy, which sees no request and cannot take its place", async () => {
@@ -244,7 +244,7 @@ describe("a peer that chooses its own addresses", () => {
       "outbound.failed",
       "outbound.failed",
     ]);
-    expect(proxy.asked.map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
+    expect(proxy.requests.map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
       "CONNECT idp.example:443",
       "CONNECT idp.example:443",
       "CONNECT other.example:443",

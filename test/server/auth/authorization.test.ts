@@ -235,8 +235,8 @@ const CASES: Record<string, Case> = {
   "a local caller without a credential": { send: async () => ({ address: "127.0.0.1" }), verdict: refused },
 };
 
-async function providerToken(domain: Domain, world: World, asked: Partial<NewScimToken> = {}) {
-  const wanted = { label: world.ids.uuid(), profile: "standard", ...asked };
+async function providerToken(domain: Domain, world: World, request: Partial<NewScimToken> = {}) {
+  const wanted = { label: world.ids.uuid(), profile: "standard", ...request };
   return (await domain.scim.tokens.create(world.system, wanted)).token;
 }
 

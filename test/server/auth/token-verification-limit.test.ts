@@ -58,14 +58,14 @@ describe("token verification", () => {
     async (_, more, waiting) => {
       const { sights, work } = gate();
       expect(await sights.run(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
-      let asked = 0;
+      let requests = 0;
       const next = sights.run(ADDRESS, () => {
-        asked += 1;
+        requests += 1;
         return "next";
       });
-      expect([asked, sights.waiting]).toEqual([1 - waiting, waiting]);
+      expect([requests, sights.waiting]).toEqual([1 - waiting, waiting]);
       expect(await next).toBe("next");
-      expect([asked, sights.waiting]).toEqual([1, 0]);
+      expect([requests, sights.waiting]).toEqual([1, 0]);
     },
   );
 

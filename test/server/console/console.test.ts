@@ -43,10 +43,10 @@ describe("CON-12 every page of the console", () => {
   test("CON-13 redirects an unauthenticated reader to the sign-in page and back to the same address", async () => {
     expect(pages.length).toBeGreaterThan(0);
     for (const { path } of pages) {
-      const asked = `${path.replaceAll(/:\w+/g, "x")}?q=a%20b&page=2`;
-      const answer = await site.request("GET", asked, {});
+      const input = `${path.replaceAll(/:\w+/g, "x")}?q=a%20b&page=2`;
+      const answer = await site.request("GET", input, {});
       expect([path, answer.status]).toEqual([path, 303]);
-      expect(answer.headers.get("location")).toBe(`/login?callbackURL=${encodeURIComponent(asked)}`);
+      expect(answer.headers.get("location")).toBe(`/login?callbackURL=${encodeURIComponent(input)}`);
     }
   });
 

@@ -263,10 +263,10 @@ describe("CON-34 the own logins", () => {
 
   test("all others end at once, and this browser stays", async () => {
     const [browser, other] = [await browserOf("eve@example.com"), await browserOf("eve@example.com")];
-    const asked = await browser.visit("/console/me/logins/end-others");
-    expect(asked.html).toMatch(/This signs out \d+ other browsers? and 1 workstation\./);
-    expect(asked.html).toContain("quartermaster logins revoke --user eve@example.com --except");
-    expect(asked.html).toContain("POST /me/logins/revoke-others");
+    const question = await browser.visit("/console/me/logins/end-others");
+    expect(question.html).toMatch(/This signs out \d+ other browsers? and 1 workstation\./);
+    expect(question.html).toContain("quartermaster logins revoke --user eve@example.com --except");
+    expect(question.html).toContain("POST /me/logins/revoke-others");
     const done = await confirm(browser, "/console/me/logins/end-others");
     expect(done.html).toContain("and 1 workstation.");
     expect((await other.visit("/console/me")).heading).toBe("Sign in");

@@ -20,7 +20,7 @@ const { db, organizationId, system } = site.world;
 const { users } = site.domain.identity;
 const ACTION = "/console/users/action";
 
-const asked = async (query: string, cookie = admin.cookie) => {
+const question = async (query: string, cookie = admin.cookie) => {
   const answer = await site.request("GET", `${ACTION}?${query}`, { cookie });
   return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
 };
@@ -94,7 +94,7 @@ describe("CON-70 CON-99 selected users", () => {
   test("suspends selected users with their logins, each with its own entry and one for the whole", async () => {
     const again = await Promise.all([ana, bob].map(({ user }) => site.signInAgain(user)));
     const before = entries().length;
-    const { html } = await asked(`act=suspend&${byIds(ana, bob)}`);
+    const { html } = await question(`act=suspend&${byIds(ana, bob)}`);
     expect(html).toContain("Suspend 2 users?");
     expect(html).toContain("quartermaster users change suspend ana@example.com bob@example.com --yes");
     const result = await send(html);
@@ -125,14 +125,14 @@ describe("CON-70 CON-99 selected users", () => {
       status: "suspended",
       role: act === "make_member" ? "admin" : "member",
     });
-    await send((await asked(`act=${act}&${byIds(ana, bob)}`)).html);
+    await send((await question(`act=${act}&${byIds(ana, bob)}`)).html);
     expect([stateOf(ana), stateOf(bob)]).toEqual([state, state]);
   });
 
   test("lose their logins and nothing else", async () => {
     const again = await site.signInAgain(ana.user);
     const before = entries().length;
-    await send((await asked(`act=end_logins&${byIds(ana, bob)}`)).html);
+    await send((await question(`act=end_logins&${byIds(ana, bob)}`)).html);
     expect([await isSignedIn(again), stateOf(ana)]).toEqual([false, "member active"]);
     expect(actionsSince(before)).toEqual(["users.revoke_logins", "user.revoke_logins", "user.revoke_logins"]);
   });
@@ -146,7 +146,7 @@ describe("CON-70 CON-99 selected users", () => {
     const { id: managed } = await provisioned.json();
     await users.update(system, bob.user.id, { status: "suspended" });
     const gone = "01890000-0000-7000-8000-000000000000";
-    const { html } = await asked(`act=suspend&${byIds(admin, ana, bob)}&id=${managed}&id=${gone}`);
+    const { html } = await question(`act=suspend&${byIds(admin, ana, bob)}&id=${managed}&id=${gone}`);
     expect(textOf(html)).toContain("4 users will not change");
     expect(textOf(html)).toContain("admin@example.com : this is your own account; ask another administrator");
     const result = await send(html);
@@ -163,19 +163,19 @@ describe("CON-70 CON-99 selected users", () => {
   });
 
   test("never include the reader when logins end", async () => {
-    const { html } = await send((await asked(`act=end_logins&${byIds(admin, ana)}`)).html);
+    const { html } = await send((await question(`act=end_logins&${byIds(admin, ana)}`)).html);
     expect(resultsIn(html)[0]).toBe(
       "admin@example.com Refused These are your own logins; end them on your own page.",
     );
-    expect((await asked("act=resume")).status).toBe(400);
+    expect((await question("act=resume")).status).toBe(400);
   });
 
   test("leave one administrator", async () => {
     const own = await site.signedIn("admin", { email: "own@example.com" });
     const others = users.list(organizationId, { role: "admin", status: "active" }).items;
     const ids = others.filter(({ id }) => id !== own.user.id).map(({ id }) => `id=${id}`);
-    const question = await asked(`act=make_member&${ids.join("&")}&${byIds(own)}`, own.cookie);
-    const { html } = await send(question.html, {}, own.cookie);
+    const page = await question(`act=make_member&${ids.join("&")}&${byIds(own)}`, own.cookie);
+    const { html } = await send(page.html, {}, own.cookie);
     expect(resultsIn(html).filter((row) => row.includes("Made member"))).toHaveLength(ids.length);
     expect(users.list(organizationId, { role: "admin", status: "active" }).items).toHaveLength(1);
     for (const { id } of others) if (id !== own.user.id) await users.update(system, id, { role: "admin" });
@@ -184,12 +184,12 @@ describe("CON-70 CON-99 selected users", () => {
   });
 
   test("leads to the page of the user if one is selected", async () => {
-    const { status, location } = await asked(`act=make_admin&${byIds(ana)}`);
+    const { status, location } = await question(`act=make_admin&${byIds(ana)}`);
     expect([status, location]).toEqual([303, `/console/users/${ana.user.id}/make-administrator`]);
   });
 
   test("refuses auditors, members and forms without a token", async () => {
-    const { html } = await asked(`act=suspend&${byIds(ana, bob)}`);
+    const { html } = await question(`act=suspend&${byIds(ana, bob)}`);
     const fresh = await site.signInAgain(auditor.user);
     expect((await send(html, {}, fresh.cookie)).status).toBe(403);
     expect((await send(html, {}, (await site.signInAgain(ana.user)).cookie)).status).toBe(403);
@@ -220,7 +220,7 @@ test("CON-146 the end of all logins requires a fresh confirmation", async () => 
 test("CON-146 CON-99 a change of roles requires a fresh confirmation before anything changes", async () => {
   const own = await site.signedIn("admin", { email: "factor@example.com" });
   await giveApp(site, own);
-  const { html } = await asked(`act=make_admin&${byIds(ana, bob)}`, own.cookie);
+  const { html } = await question(`act=make_admin&${byIds(ana, bob)}`, own.cookie);
   site.world.clock.advance(CONFIRMATION_TTL_MS + 1);
   const before = entries().length;
   const refused = await send(html, {}, own.cookie);
@@ -246,14 +246,14 @@ test.each([
     "would change none of the 100 users",
   ],
 ])("CON-98 nonsense is answered with a reason: %p", async (query, why) => {
-  expect(textOf((await asked(query)).html)).toContain(why);
+  expect(textOf((await question(query)).html)).toContain(why);
 });
 
 describe("CON-27 CON-99 all users that match a filter", () => {
   test("counts the users again, with the number typed, and processes them in consecutive slices", async () => {
     const filter = await addMany(BULK_ROWS_MAX + 1);
     const before = entries().length;
-    const { html } = await asked(`act=end_logins&all=1&filter=${filter}`);
+    const { html } = await question(`act=end_logins&all=1&filter=${filter}`);
     expect(html).toContain("End all logins of 101 users?");
     expect(html).toContain("quartermaster users change end_logins --q many- --yes");
     expect((await send(html, { typed: "2" })).html).toContain("Type the number 101");
@@ -273,7 +273,7 @@ describe("CON-27 CON-99 all users that match a filter", () => {
 
   test("leave users alone that match only since the number was confirmed, and say that there are more", async () => {
     const filter = await addMany(BULK_ROWS_MAX + 1);
-    const asking = await asked(`act=suspend&all=1&filter=${filter}`);
+    const asking = await question(`act=suspend&all=1&filter=${filter}`);
     const first = await send(asking.html, { typed: String(BULK_ROWS_MAX + 1) });
     await addMany(1, "many-zz");
     const { html } = await send(first.html);
@@ -284,7 +284,7 @@ describe("CON-27 CON-99 all users that match a filter", () => {
 
   test("asks again when the number of users has grown", async () => {
     const filter = await addMany(1);
-    const { html } = await asked(`act=suspend&all=1&filter=${filter}`);
+    const { html } = await question(`act=suspend&all=1&filter=${filter}`);
     await addMany(1, "many-more");
     const again = await send(html, { typed: "1" });
     expect([again.status, again.html.includes("There are 2 users now, not 1")]).toEqual([400, true]);
@@ -301,7 +301,7 @@ describe("CON-27 CON-99 all users that match a filter", () => {
         .where(like(userRows.email, "%@example.org"))
         .run(),
     );
-    const first = await send((await asked(`act=suspend&all=1&filter=${filter}`)).html, { typed: "201" });
+    const first = await send((await question(`act=suspend&all=1&filter=${filter}`)).html, { typed: "201" });
     const last = await send((await send(first.html)).html);
     expect(textOf(last.html)).toContain("0 done 0 unchanged 201 refused");
     expect(last.html).toContain("Retry the first 100 of the refused ones");

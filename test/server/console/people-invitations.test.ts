@@ -226,7 +226,7 @@ async function confirmAndSend(browser: FormBrowser, kept: Page, path: string): P
   expect([kept.status, kept.heading]).toEqual([403, "Confirm that it is you"]);
   const again = formTo(kept, path);
   const [, confirm = ""] = /href="([^"]*second-factor[^"]*)"/.exec(kept.html) ?? [];
-  const asked = await browser.visit(confirm.replaceAll("&amp;", "&"));
-  await browser.submit(formTo(asked, "/account/second-factor/confirm"), { password: PASSWORD });
+  const question = await browser.visit(confirm.replaceAll("&amp;", "&"));
+  await browser.submit(formTo(question, "/account/second-factor/confirm"), { password: PASSWORD });
   await browser.submit(again, {});
 }

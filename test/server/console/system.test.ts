@@ -232,9 +232,9 @@ describe("CON-94 the keys", () => {
     ["sealing", "sealing_key.rotate"],
   ])("rotates the keys of %s after the word was typed", async (kind, entry) => {
     const path = `/console/system/keys/${kind}/rotate`;
-    const asked = await browser.visit(path);
-    expect(asked.html).not.toContain("<script");
-    const refused = await browser.submit(formTo(asked, path), { typed: "yes" });
+    const question = await browser.visit(path);
+    expect(question.html).not.toContain("<script");
+    const refused = await browser.submit(formTo(question, path), { typed: "yes" });
     expect([refused.status, newestEntry().action === entry]).toEqual([400, false]);
     expect(refused.html).toContain("Type rotate to confirm.");
     const done = await browser.submit(formTo(refused, path), { typed: " rotate " });

@@ -25,27 +25,27 @@ test.each([
 
 describe("a prepared response", () => {
   const answer = prepareResponse(Buffer.from("text"), HEADERS);
-  const asked = (tag?: string) =>
+  const request = (tag?: string) =>
     respondConditionally(
       new Request("http://localhost/", tag ? { headers: { "if-none-match": tag } } : {}),
       answer,
     );
 
   test.each([undefined, '"other"'])("includes the body for a caller that has %p", async (tag) => {
-    const response = asked(tag);
+    const response = request(tag);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("text");
     expect(response.headers.get("content-type")).toBe("text/plain");
   });
 
   test("omits the body and keeps the tag for a caller with the current tag", async () => {
-    const response = asked(answer.etag);
+    const response = request(answer.etag);
     expect(response.status).toBe(304);
     expect(await response.text()).toBe("");
   });
 
   test.each([undefined, answer.etag])("has its tag and caching headers (%p)", (tag) => {
-    const { headers } = asked(tag);
+    const { headers } = request(tag);
     expect(["etag", "cache-control", "x-more"].map((name) => headers.get(name))).toEqual([
       answer.etag,
       "private, no-cache",

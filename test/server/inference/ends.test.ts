@@ -107,20 +107,20 @@ describe("access that ends (INF-13)", () => {
 
   test("affects no other callers, and is checked only when something changed", async () => {
     const client = await streaming(CHAT, CHAT.events[0] ?? "");
-    let asked = 0;
+    let requests = 0;
     site.ended = new Proxy(new Map<string, EndedBy>(), {
       get(target, name) {
-        if (name === "get") asked += 1;
+        if (name === "get") requests += 1;
         return Reflect.get(target, name).bind(target);
       },
     });
     site.pass(0);
-    const before = asked;
+    const before = requests;
     for (let beat = 0; beat < 5; beat += 1) site.pass(0);
-    expect(asked).toBe(before);
+    expect(requests).toBe(before);
     site.revision += 1;
     site.pass(0);
-    expect(asked).toBe(before + 1);
+    expect(requests).toBe(before + 1);
     expect(site.forwarding.calls.size).toBe(1);
     client.leave();
     await site.row();

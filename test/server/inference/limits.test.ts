@@ -74,7 +74,7 @@ describe("INF-14 refused tokens are counted by address,", () => {
       proxy: { failuresPerAddress: 2 },
       listen: { trustedProxies },
     });
-    const asked = [
+    const request = [
       "192.0.2.1",
       "192.0.2.1",
       "192.0.2.1",
@@ -84,7 +84,7 @@ describe("INF-14 refused tokens are counted by address,", () => {
       "2001:db8::3",
     ];
     const codes = [];
-    for (const address of asked) codes.push((await bad(site, address))[0]);
+    for (const address of request) codes.push((await bad(site, address))[0]);
     expect(codes).toEqual([401, 401, 429, 401, 401, 401, 429]);
     site.world.clock.advance(SECOND_MS);
     expect(await bad(site, "192.0.2.1")).toEqual([401, null]);

@@ -32,7 +32,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "/models/vendor/model-1.5:latest": ["GET"],
 };
 
-const asked = (method: string): RequestInit => {
+const input = (method: string): RequestInit => {
   const { body: _, ...request } = chat(token);
   return method === "GET" || method === "HEAD" ? { ...request, method } : { ...chat(token), method };
 };
@@ -54,7 +54,7 @@ describe("INF-6 and INF-7 each path is forwarded with its methods, with and with
   );
   test.each(spellings)("%s", async (path, methods) => {
     for (const method of METHODS) {
-      const answer = await site.send(path, asked(method));
+      const answer = await site.send(path, input(method));
       await answer.arrayBuffer();
       expect([method, answer.status]).toEqual([method, methods.includes(method) ? 200 : 405]);
       if (answer.status === 405) expect(answer.headers.get("allow")).toBe(methods.join(", "));
@@ -66,14 +66,14 @@ describe("INF-6 and INF-7 each path is forwarded with its methods, with and with
 });
 
 test("INF-8 the operator's paths are forwarded exactly, beside the methods that are listed anyway", async () => {
-  expect((await site.send("/v1/rankings", asked("POST"))).status).toBe(200);
-  expect((await site.send("/rankings", asked("POST"))).status).toBe(404);
-  expect((await site.send("/v1/rankings", asked("GET"))).headers.get("allow")).toBe("POST");
+  expect((await site.send("/v1/rankings", input("POST"))).status).toBe(200);
+  expect((await site.send("/rankings", input("POST"))).status).toBe(404);
+  expect((await site.send("/v1/rankings", input("GET"))).headers.get("allow")).toBe("POST");
   const codes = ["GET", "POST"].map(
-    async (method) => (await site.send("/chat/completions", asked(method))).status,
+    async (method) => (await site.send("/chat/completions", input(method))).status,
   );
   expect(await Promise.all(codes)).toEqual([200, 200]);
-  expect((await site.send("/v1/chat/completions", asked("GET"))).status).toBe(405);
+  expect((await site.send("/v1/chat/completions", input("GET"))).status).toBe(405);
 });
 
 /** Targets that an upstream might read as a path that is not on the list, or that hide one which is. */

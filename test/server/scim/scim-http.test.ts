@@ -320,8 +320,12 @@ describe("a response", () => {
     const plain = await scim.ask("PATCH", `/Groups/${id}`, rename("One"));
     expect([plain.status, plain.text, plain.headers.get("content-type")]).toEqual([204, "", null]);
     expect([plain.headers.get("etag"), plain.headers.get("cache-control")]).toEqual(['W/"2"', "no-store"]);
-    const asked = await scim.ask("PATCH", `/Groups/${id}?attributes=displayName`, rename("Two"));
-    expect([asked.status, asked.body.displayName, asked.headers.get("etag")]).toEqual([200, "Two", 'W/"3"']);
+    const parameters = await scim.ask("PATCH", `/Groups/${id}?attributes=displayName`, rename("Two"));
+    expect([parameters.status, parameters.body.displayName, parameters.headers.get("etag")]).toEqual([
+      200,
+      "Two",
+      'W/"3"',
+    ]);
   });
 
   test("answers a DELETE with an empty body, and a second DELETE with 404", async () => {
@@ -527,13 +531,15 @@ describe("a query", () => {
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
     await scim.group("Engineering");
-    const asked = { filter: 'userName sw "b"', attributes: ["userName"], startIndex: 1, count: 5 };
-    const inUrl = `filter=${encodeURIComponent(asked.filter)}&attributes=userName&startIndex=1&count=5`;
+    const parameters = { filter: 'userName sw "b"', attributes: ["userName"], startIndex: 1, count: 5 };
+    const inUrl = `filter=${encodeURIComponent(parameters.filter)}&attributes=userName&startIndex=1&count=5`;
     for (const [path, search] of [
       ["/Users", "/Users/.search"],
       ["/", "/.search"],
     ]) {
-      const found = await scim.ask("POST", search ?? "", { body: { schemas: [SEARCH_REQUEST], ...asked } });
+      const found = await scim.ask("POST", search ?? "", {
+        body: { schemas: [SEARCH_REQUEST], ...parameters },
+      });
       const listed = await scim.ask("GET", `${path}?${inUrl}`);
       expect([found.status, found.body.totalResults]).toEqual([200, 1]);
       expect(found.text).toBe(listed.text);
@@ -700,17 +706,17 @@ describe("the SCIM status", () => {
     await using scim = await createScimServer();
     const { db, domain, world } = { ...scim.server, db: scim.server.world.db };
     await scim.user("ada@example.com");
-    const asked = [
+    const parameters = [
       await scim.ask("POST", "/Users", { body: ADA }),
       await scim.ask("GET", "/Users?filter=nonsense"),
       await scim.ask("GET", "/Users/nobody"),
       await scim.ask("GET", "/Users?filter=nonsense", { token: "guess" }),
       await scim.ask("GET", "/Users"),
     ];
-    expect(asked.map(({ status }) => status)).toEqual([409, 400, 404, 401, 200]);
+    expect(parameters.map(({ status }) => status)).toEqual([409, 400, 404, 401, 200]);
     await db.write(() => undefined, "unobserved");
     const kept = domain.scim.status(world.organizationId).refusals;
-    const [taken, nonsense] = asked;
+    const [taken, nonsense] = parameters;
     const shared = { atMs: world.clock.nowMs(), actor: "scim:configured", route: `${SCIM_BASE_PATH}/Users` };
     expect(kept).toEqual([
       {

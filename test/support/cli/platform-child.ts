@@ -121,8 +121,8 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
   },
   /** stops in the transaction of one more migration: the clock is read for the copy, then for the journal */
   "migrate-and-stop": (file = "", backupDirectory = "") => {
-    let asked = 0;
-    const clock = { nowMs: () => (asked++ === 0 ? 0 : stopHere()) };
+    let requests = 0;
+    const clock = { nowMs: () => (requests++ === 0 ? 0 : stopHere()) };
     migrate(file, { clock, version: "child", backupDirectory, migrations: [...embedded, ONE_MORE] });
   },
   "open-directory": (path = "") => {

@@ -45,14 +45,14 @@ type Schemas = Record<string, Schema>;
 function takenBy(name: string, { parameters = [], requestBody }: Operation, schemas: Schemas): string[] {
   const bodies = Object.entries(requestBody?.content ?? {});
   const members = bodies.flatMap(([, { schema }]) => membersOf(schema, schemas));
-  const asked = [
+  const request = [
     ...parameters.map((one) => ({ name: `${one.in} ${one.name}`, isRequired: one.required })),
     ...members.map((one) => ({ ...one, name: `body ${one.name}` })),
   ];
   return [
     ...bodies.map(([type]) => `takes ${name} ${type}`),
-    ...asked.map((one) => `takes ${name} ${one.name}`),
-    ...asked.filter(({ isRequired }) => isRequired).map((one) => `needs ${name} ${one.name}`),
+    ...request.map((one) => `takes ${name} ${one.name}`),
+    ...request.filter(({ isRequired }) => isRequired).map((one) => `needs ${name} ${one.name}`),
   ];
 }
 

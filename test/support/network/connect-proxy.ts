@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 export interface ConnectProxy extends AsyncDisposable {
   origin: string;
   /** first lines of the requests, oldest first */
-  asked: string[];
+  requests: string[];
   /** bytes that clients sent into tunnels, as text */
   sent(): string;
 }
@@ -17,13 +17,13 @@ export async function createConnectProxy(
   target: number,
   { authorization }: { authorization?: string } = {},
 ): Promise<ConnectProxy> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const sent: Buffer[] = [];
   const server = createServer((client) => {
     client.on("error", () => {}); // a client that rejects the certificate disconnects
     client.once("data", (head) => {
       const [line = "", ...headers] = head.toString().split("\r\n");
-      asked.push(line);
+      requests.push(line);
       const given = headers
         .find((header) => /^proxy-authorization:/i.test(header))
         ?.replace(/^[^:]*:\s*/, "");
@@ -48,7 +48,7 @@ export async function createConnectProxy(
   const port = typeof address === "object" ? address?.port : undefined;
   return {
     origin: `http://127.0.0.1:${port}`,
-    asked,
+    requests,
     sent: () => Buffer.concat(sent).toString("latin1"),
     [Symbol.asyncDispose]: async () => {
       const closed = Promise.withResolvers<void>();

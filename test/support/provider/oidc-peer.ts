@@ -61,8 +61,8 @@ export class OidcPeer implements AsyncDisposable {
 
   /** Signs the browser out, which the provider announces to its clients. */
   async signOut(): Promise<void> {
-    const asked = await this.#visit(`${this.issuer}/session/end`);
-    const [, xsrf = ""] = /name="xsrf" value="([^"]+)"/.exec(await asked.text()) ?? [];
+    const request = await this.#visit(`${this.issuer}/session/end`);
+    const [, xsrf = ""] = /name="xsrf" value="([^"]+)"/.exec(await request.text()) ?? [];
     const form = new URLSearchParams({ xsrf, logout: "yes" });
     const confirmed = await this.#visit(`${this.issuer}/session/end/confirm`, { method: "POST", body: form });
     if (confirmed.status !== 303) throw new Error(`the sign-out ended with ${confirmed.status}`);

@@ -19,16 +19,16 @@ const archiveOf = ({ archive }: HostCommit) =>
 /** @param path percent-encoded, with its query */
 export async function routesOf(state: HostState, request: Request, path: string): Promise<Response> {
   const [pathname = "", query = ""] = path.split("?");
-  const asked: Asked = { state, pathname, query: new URLSearchParams(query), request };
+  const input: Asked = { state, pathname, query: new URLSearchParams(query), request };
   switch (state.kind) {
     case "github":
-      return await github(asked);
+      return await github(input);
     case "gitlab":
-      return gitlab(asked);
+      return gitlab(input);
     case "gitea":
-      return gitea(asked);
+      return gitea(input);
     case "bitbucket_data_center":
-      return bitbucket(asked);
+      return bitbucket(input);
   }
 }
 
@@ -93,8 +93,8 @@ async function githubAppAnswer(state: HostState, pathname: string, request: Requ
   }
   if (isInstallation) return Response.json({ id: 77 });
   const body: { repositories?: unknown; permissions?: unknown } = JSON.parse(await request.text());
-  const asked = JSON.stringify([body.repositories, body.permissions]);
-  if (asked !== JSON.stringify([["tools"], { contents: "read" }])) return unauthorized();
+  const input = JSON.stringify([body.repositories, body.permissions]);
+  if (input !== JSON.stringify([["tools"], { contents: "read" }])) return unauthorized();
   githubApp.minted += 1;
   state.token = `ghs_minted_${githubApp.minted}`;
   return Response.json({ token: state.token, expires_at: githubApp.expiresAt }, { status: 201 });

@@ -160,9 +160,9 @@ function inferenceSteps(site: Site, workstations: readonly Workstation[]): Step[
   const tokenOf = async (workstation: Workstation): Promise<string> => {
     const known = tokens.get(workstation);
     if (known && known.untilMs > performance.now()) return known.token;
-    const asked = { method: "POST", headers: bearer(workstation) };
-    await succeed(site, "/gateway/key/ensure", asked);
-    const { token = "" } = await succeed(site, "/gateway/token", asked);
+    const request = { method: "POST", headers: bearer(workstation) };
+    await succeed(site, "/gateway/key/ensure", request);
+    const { token = "" } = await succeed(site, "/gateway/token", request);
     tokens.set(workstation, { token, untilMs: performance.now() + TOKEN_MS });
     return token;
   };

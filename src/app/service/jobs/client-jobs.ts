@@ -32,8 +32,8 @@ export function registerClientJobs(
     ...TIMES,
     name: "client-verdicts",
     async run(signal) {
-      const judged = await clients.verdictRenewal.run(signal);
-      if (judged > 0) log.info("clients.reevaluated", { judged });
+      const reevaluated = await clients.verdictRenewal.run(signal);
+      if (reevaluated > 0) log.info("clients.reevaluated", { judged: reevaluated });
     },
   });
 }

@@ -60,8 +60,8 @@ export function watchProvisioner({
     if (outcome === "succeeded") return;
     const whose = userId === undefined ? {} : { user_id: userId };
     const fields = { operation, outcome, ...whose, duration_ms: durationMs, diagnosis };
-    const asked = requestId === undefined ? {} : { request_id: requestId };
-    log.warning("gateway.call_failed", { ...fields, ...asked });
+    const request = requestId === undefined ? {} : { request_id: requestId };
+    log.warning("gateway.call_failed", { ...fields, ...request });
   };
 }
 

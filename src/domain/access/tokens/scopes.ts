@@ -16,13 +16,13 @@ const EVERYTHING = REQUESTABLE_SCOPES.join(" ");
  */
 export function readRequestedScope(scope: string | undefined): string {
   if (scope === EVERYTHING) return EVERYTHING; // the usual request of workstations
-  const asked = tokensOf(scope);
-  if (asked.length === 0) return EVERYTHING;
-  const unknown = asked.filter((token) => !REQUESTABLE_SCOPES.some((known) => known === token));
+  const requestedScopes = tokensOf(scope);
+  if (requestedScopes.length === 0) return EVERYTHING;
+  const unknown = requestedScopes.filter((token) => !REQUESTABLE_SCOPES.some((known) => known === token));
   if (unknown.length > 0) {
     throw new OAuthError("invalid_scope", `this scope is unknown; ask for some of: ${EVERYTHING}`);
   }
-  const requested = REQUESTABLE_SCOPES.filter((known) => asked.includes(known)).join(" ");
+  const requested = REQUESTABLE_SCOPES.filter((known) => requestedScopes.includes(known)).join(" ");
   if (grantedScope(requested) === "") {
     const grants = USER_SCOPES.join(" ");
     throw new OAuthError("invalid_scope", `the scope grants nothing; ask for at least one of: ${grants}`);
@@ -32,8 +32,8 @@ export function readRequestedScope(scope: string | undefined): string {
 
 /** @returns the scope that a grant holds for the requested scope */
 export function grantedScope(requested: string): string {
-  const asked = requested.split(" ");
-  return USER_SCOPES.filter((scope) => asked.includes(scope)).join(" ");
+  const requestedScopes = requested.split(" ");
+  return USER_SCOPES.filter((scope) => requestedScopes.includes(scope)).join(" ");
 }
 
 export const asksForRefreshToken = (requested: string): boolean =>
@@ -46,13 +46,13 @@ export const asksForRefreshToken = (requested: string): boolean =>
  * @source RFC 6749 section 6
  */
 export function narrowScope(granted: string, scope: string | undefined): string {
-  const asked = tokensOf(scope);
-  if (asked.length === 0) return granted;
+  const requestedScopes = tokensOf(scope);
+  if (requestedScopes.length === 0) return granted;
   const held = granted.split(" ");
-  if (!asked.every((token) => held.includes(token))) {
+  if (!requestedScopes.every((token) => held.includes(token))) {
     throw new OAuthError("invalid_scope", `this login holds only: ${granted}; sign in again for more`);
   }
-  return held.filter((token) => asked.includes(token)).join(" ");
+  return held.filter((token) => requestedScopes.includes(token)).join(" ");
 }
 
 function tokensOf(scope: string | undefined): string[] {

@@ -9,7 +9,7 @@ import { JOINED_STEP_ROWS, type OrderedRows } from "../../shared/page-steps.ts";
 import { type Health, SORTS, type Sort } from "../model.ts";
 import { clientReports } from "../tables.ts";
 
-const { judgedBy, harnessNames, attempt, ...columns } = getTableColumns(clientReports);
+const { evaluatedBy, harnessNames, attempt, ...columns } = getTableColumns(clientReports);
 const { harnesses, packages, reasons, error, harnessVersions, ...narrow } = columns;
 
 /** What a list of whole records shows. */

@@ -23,7 +23,7 @@ export const PolicyImpactView = Type.Object({
     outdated: Type.Integer({ description: "Follow the current revision, and have to fetch the new one" }),
     refused: Type.Integer({ description: "Have a harness that may run now and would be refused" }),
     client_too_old: Type.Integer({ description: "Have a client that is older than the change demands" }),
-    uncounted: Type.Integer({ description: "Their last report was not judged by this version yet" }),
+    uncounted: Type.Integer({ description: "This version has not evaluated their last report yet" }),
   }),
   harnesses: Type.Array(
     Type.Object({

@@ -74,7 +74,7 @@ export interface PolicyImpact {
     refused: number;
     /** those whose client is older than the change demands, and not older than is demanded now */
     clientTooOld: number;
-    /** those whose last report is from an older service, and not judged again yet */
+    /** those whose last report is from an older service, and not evaluated again yet */
     uncounted: number;
   };
   /** harnesses that workstations have installed */

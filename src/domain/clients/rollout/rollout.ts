@@ -129,8 +129,8 @@ export class Rollouts {
   *of(revision: Revision, inForce: string): Steps<Rollout> {
     const { id, sequence, createdAtMs, authorLabel, comment, organizationId } = revision;
     const { read } = this.dependencies.db;
-    const asked = { organizationId, revisionId: id };
-    const [kindsIn, refusalsIn] = [store.rolloutKinds(read, asked), store.refusalKinds(read, asked)];
+    const selection = { organizationId, revisionId: id };
+    const [kindsIn, refusalsIn] = [store.rolloutKinds(read, selection), store.refusalKinds(read, selection)];
     const nowMs = this.dependencies.clock.nowMs();
     const times = [createdAtMs, ...NOT_SEEN_DAYS.map((days) => nowMs - days * DAY_MS)];
     const unseenIn = store.unseenCounts(read, organizationId, times);
@@ -150,7 +150,7 @@ export class Rollouts {
       ...tally.result(),
       notSeenSince: notSeen,
       notSeenByDays: NOT_SEEN_DAYS.map((days, at) => ({ days, clients: notSeenByDays[at] ?? 0 })),
-      samples: downsampled(store.newestSamples(read, asked, SAMPLES_READ).toReversed()),
+      samples: downsampled(store.newestSamples(read, selection, SAMPLES_READ).toReversed()),
     };
   }
 

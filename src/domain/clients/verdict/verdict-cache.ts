@@ -5,11 +5,11 @@ import { sha256Hex } from "../../../platform/ids.ts";
 import { personOf, type Revision } from "../../governance/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
-import type { Judgment, Reported } from "../model.ts";
+import type { Evaluation, Reported } from "../model.ts";
 import { type CheckVersion, type Expectations, expectationsOf } from "./expectations.ts";
-import { judge, targetOf } from "./verdict.ts";
+import { evaluate, targetOf } from "./verdict.ts";
 
-export interface JudgingDependencies {
+export interface EvaluatorDependencies {
   /** @returns the organization's revision with that id, current or former; undefined for none */
   findRevision(organizationId: string, id: string): Revision | undefined;
   checkVersion: CheckVersion;
@@ -35,15 +35,15 @@ export function rulesOf(harnesses: readonly Harness[]): string {
   return rules;
 }
 
-export type Judge = (reported: Reported) => Judgment;
+export type Evaluate = (reported: Reported) => Evaluation;
 
 /** Called once, in service.ts, because the returned function owns the cache. */
-export function createJudge({
+export function createEvaluator({
   findRevision,
   checkVersion,
   userGroups,
   harnesses,
-}: JudgingDependencies): Judge {
+}: EvaluatorDependencies): Evaluate {
   const known = new LRUCache<string, Expectations>({ max: EXPECTATIONS_KEPT_MAX });
   const expectationsFor = (organizationId: string, id: string): Expectations | undefined => {
     const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the value caches version checks
@@ -58,6 +58,6 @@ export function createJudge({
   return (reported) => {
     const target = targetOf(reported);
     const expectations = target === undefined ? undefined : expectationsFor(reported.organizationId, target);
-    return judge(reported, { expectations, user: personOf(reported.userId, userGroups) });
+    return evaluate(reported, { expectations, user: personOf(reported.userId, userGroups) });
   };
 }

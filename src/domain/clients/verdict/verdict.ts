@@ -4,7 +4,7 @@
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Person } from "../../governance/service.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../limits.ts";
-import type { Judgment, Reported } from "../model.ts";
+import type { Evaluation, Reported } from "../model.ts";
 import { harnessNameOf } from "../report.ts";
 import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expectations.ts";
 
@@ -25,7 +25,7 @@ export interface Expected {
   user: Person;
 }
 
-export function judge(reported: Reported, { expectations, user }: Expected): Judgment {
+export function evaluate(reported: Reported, { expectations, user }: Expected): Evaluation {
   const target = targetOf(reported);
   if (target === undefined) return unknown("no revision of the policy was applied yet");
   if (!expectations) return unknown(`the revision ${target} is not one of this organization`);
@@ -35,9 +35,9 @@ export function judge(reported: Reported, { expectations, user }: Expected): Jud
   return reasons.length === 0 ? MATCHES : { verdict: "differs", reasons: presentable(reasons) };
 }
 
-const MATCHES: Judgment = { verdict: "matches", reasons: [] };
+const MATCHES: Evaluation = { verdict: "matches", reasons: [] };
 
-const unknown = (reason: string): Judgment => ({ verdict: "unknown", reasons: [reason] });
+const unknown = (reason: string): Evaluation => ({ verdict: "unknown", reasons: [reason] });
 
 function generalReasons({ applied, configRevision, filesOk, error }: Reported, target: string): string[] {
   const reasons: string[] = [];

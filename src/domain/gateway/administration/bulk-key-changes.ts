@@ -110,10 +110,10 @@ export class BulkKeyChanges {
     }
     administration.assertMayHaveKey(user);
     if (isDryRun) return { result: "done" };
-    const asked = { actor, user };
+    const target = { actor, user };
     const { status } = await (act === "rotate"
-      ? keys.rotate(asked)
-      : keys.ensure({ ...asked, manual: true }));
+      ? keys.rotate(target)
+      : keys.ensure({ ...target, manual: true }));
     if (status.status !== "ready")
       return {
         result: "refused",

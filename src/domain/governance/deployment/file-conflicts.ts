@@ -106,9 +106,9 @@ export class FileConflictSettling {
     const { baseline: file } = deploymentWith(store.findDeployment(db.read, organizationId), paths);
     const frame = publisher.frame({ gateway: publisher.hasGateway({ kind }, base) });
     const request = { base: JSON.stringify(base.document), file, paths, frame };
-    const judged = await runTask("takeFileValues", request);
-    refuseProblems(judged.problems, { hint: NEEDS_ANOTHER_PLACE });
-    const document = await parseInTurn(judged.document);
+    const validated = await runTask("takeFileValues", request);
+    refuseProblems(validated.problems, { hint: NEEDS_ANOTHER_PLACE });
+    const document = await parseInTurn(validated.document);
     const audiences = carryOverAudiences(base.audiences, document.packages);
     return { base, document, changes: diffRevisions(base, { document, audiences }), warnings: [] };
   }

@@ -13,7 +13,7 @@ import {
   preventingProblems,
   withoutRevisionFields,
 } from "../publishing/finalize.ts";
-import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/validated.ts";
+import { accepted, type BaseRevisionText, parse, refused, type Validated } from "../publishing/validated.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
 
@@ -118,7 +118,7 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   const document = finalizeUnchanged(taken, { ...frame, problems });
   const isShrinkingEdit = frame.isEdit && !isLarger(document, before);
   const preventing = isShrinkingEdit ? [] : preventingProblems(problems, frame);
-  return preventing.length > 0 ? refused(preventing) : judged(document, before);
+  return preventing.length > 0 ? refused(preventing) : accepted(document, before);
 }
 
 /** Places by their first tokens, so that each part of a document is split once, however many places are in it. */

@@ -60,8 +60,8 @@ export const stamp = (
     ? { ...rest, gateway: { type: "litellm", auth_style: "bearer" } }
     : rest;
   const { isVersionAware, capabilities } = demandsOf(projected);
-  const asked = required_capabilities.filter((name) => name !== DERIVED);
-  const named = [...new Set([...asked, ...capabilities])];
+  const required = required_capabilities.filter((name) => name !== DERIVED);
+  const named = [...new Set([...required, ...capabilities])];
   const oldest = parseVersion(serverVersion)?.raw ?? FIRST_VERSION;
   return orderMembers({
     ...projected,

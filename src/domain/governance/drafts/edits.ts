@@ -70,10 +70,10 @@ export class Edits {
   }
 
   /**
-   * A text may have had problems only with another part of the draft. Each text with problems is judged again after that part changed,
+   * A text may have had problems only with another part of the draft. Each text with problems is checked again after that part changed,
    * and taken if it has none now.
    */
-  async #judgedAgain(actor: Actor, content: DraftContent): Promise<DraftContent> {
+  async #checkedAgain(actor: Actor, content: DraftContent): Promise<DraftContent> {
     const broken = brokenTexts(content.typed);
     if (broken.length === 0) return content;
     let next = content;
@@ -84,7 +84,7 @@ export class Edits {
       if (typed && isBroken(typed)) next = await this.#withHarness(actor, next, harness, typed.input);
     }
     // A text that was taken may solve the problems of one before it.
-    return brokenTexts(next.typed).length < broken.length ? await this.#judgedAgain(actor, next) : next;
+    return brokenTexts(next.typed).length < broken.length ? await this.#checkedAgain(actor, next) : next;
   }
 
   /** @returns what was stated; for a new draft, with the revision that a text for `policy` names as its base */
@@ -139,7 +139,7 @@ export class Edits {
     const harness = readHarnessKey(name);
     refuseProblems(unicodeProblems(input.managedConfigYaml, "/managed_config_yaml"));
     if (isBroken(content.typed.policy)) throw brokenText("the text of the policy");
-    return await this.#judgedAgain(actor, await this.#withHarness(actor, content, harness, input));
+    return await this.#checkedAgain(actor, await this.#withHarness(actor, content, harness, input));
   }
 
   async #withHarness(
@@ -171,17 +171,18 @@ export class Edits {
     const { packages, packageOverrides, mcp } = input;
     const extensions = JSON.stringify({ packages, packageOverrides, mcp });
     const base = await documentText(content);
-    const judged = await runTask("extensions", { extensions, base, frame: this.#editing(actor) });
+    const checked = await runTask("extensions", { extensions, base, frame: this.#editing(actor) });
     const known = new Set(artifactReferences(content.document).map(nameOf));
-    const references = judged.references.filter((reference) => !known.has(nameOf(reference)));
+    const references = checked.references.filter((reference) => !known.has(nameOf(reference)));
     const archives = await runInTurns(artifactProblems(catalog, actor.organizationId, references));
-    const read = await this.audiences(actor, { packages: judged.packages, former: content.audiences }, input);
-    const own = [...judged.before, ...archives, ...judged.after, ...read.problems];
-    refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
-    invariant(judged.whole, "valid extensions were checked against the document of the draft");
-    const document = await parseInTurn(judged.whole.document);
+    const request = { packages: checked.packages, former: content.audiences };
+    const read = await this.audiences(actor, request, input);
+    const own = [...checked.before, ...archives, ...checked.after, ...read.problems];
+    refuseProblems([...own, ...(checked.whole?.problems ?? [])]);
+    invariant(checked.whole, "valid extensions were checked against the document of the draft");
+    const document = await parseInTurn(checked.whole.document);
     const typed = withoutFormer(content.typed);
-    return await this.#judgedAgain(actor, { ...content, document, audiences: read.audiences, typed });
+    return await this.#checkedAgain(actor, { ...content, document, audiences: read.audiences, typed });
   }
 
   /**
@@ -193,7 +194,7 @@ export class Edits {
     const request = { lists: JSON.stringify(lists), base, frame: this.#editing(actor) };
     const { problems, document } = await this.parts.runTask("mcp", request);
     refuseProblems(problems);
-    return await this.#judgedAgain(actor, await withDocument(content, document));
+    return await this.#checkedAgain(actor, await withDocument(content, document));
   }
 
   /**
@@ -210,7 +211,7 @@ export class Edits {
     refuseProblems([...unread, ...(whole?.problems ?? [])]);
     invariant(whole, "valid models were checked against the document of the draft");
     const typed = harnesses[harness] && (await this.#withModel(harnesses[harness], input.defaultModel));
-    return await this.#judgedAgain(actor, {
+    return await this.#checkedAgain(actor, {
       ...(await withDocument(content, whole.document)),
       typed: typed ? withHarness(content.typed, harness, typed) : { harnesses },
     });

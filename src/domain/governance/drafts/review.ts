@@ -7,7 +7,7 @@ import { unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { diffRevisions } from "../publishing/diff.ts";
 import { type FinalizeContext, finalizeDocument, joinedProblems } from "../publishing/finalize.ts";
-import { judged, refused, type Validated } from "../publishing/validated.ts";
+import { accepted, refused, type Validated } from "../publishing/validated.ts";
 import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { isNarrower } from "../versions/narrowing.ts";
 import type { Policy } from "./draft-merge.ts";
@@ -54,7 +54,7 @@ function validatedOf({ document }: Policy, former: Policy, frame: FinalizeContex
   const plain = unstamped(document);
   const problems = joinedProblems(plain, former.document);
   const finished = finalizeDocument(plain, { ...frame, base: former.document, problems });
-  return problems.length > 0 ? refused(problems) : judged(finished, former.document);
+  return problems.length > 0 ? refused(problems) : accepted(finished, former.document);
 }
 
 function commentReasonsOf({ document: before }: Policy, { document: after }: Policy): string[] {

@@ -83,9 +83,9 @@ export class Documents {
     const { catalog, publisher, revisions } = this.parts;
     const base = revisions.current(organizationId);
     const gateway = publisher.hasGateway({ kind: "operator" }, base);
-    const judge = (document: GovernanceConfig, problems: Problem[]) =>
+    const finish = (document: GovernanceConfig, problems: Problem[]) =>
       finalizeDocument(document, { ...publisher.frame({ gateway }), base: base?.document, problems });
-    return readAuthoredText({ catalog, finish: judge }, organizationId, source);
+    return readAuthoredText({ catalog, finish }, organizationId, source);
   }
 }
 

@@ -10,7 +10,7 @@ import type { GovernanceConfig, McpServer } from "../model.ts";
 import { finalizeDocument, preventingProblems } from "./finalize.ts";
 import { withExtensions } from "./ownership.ts";
 import { extensionsDocument, extensionsPointer } from "./publications.ts";
-import { type BaseRevisionText, judged, parse, refused, type Validated } from "./validated.ts";
+import { accepted, type BaseRevisionText, parse, refused, type Validated } from "./validated.ts";
 
 /** The servers of some harnesses; all others keep theirs. Not checked yet. */
 export type McpLists = Readonly<Record<string, readonly unknown[]>>;
@@ -127,7 +127,7 @@ export function validateMcpLists({ lists, base, frame }: BaseRevisionText & { li
   const wanted = withExtensions(before, extensions, { published: before });
   const stamped = finalizeDocument(wanted, { ...frame, base: current, problems });
   const preventing = preventingProblems(problems, frame);
-  return preventing.length > 0 ? refused(placed(preventing)) : judged(stamped, current);
+  return preventing.length > 0 ? refused(placed(preventing)) : accepted(stamped, current);
 }
 
 const withLists = (

@@ -8,7 +8,7 @@ import { unstamped } from "../document/stamp.ts";
 import { type GovernanceConfig, type HarnessPolicy, NO_POLICY } from "../model.ts";
 import { type FinalizeContext, finalizeDocument } from "./finalize.ts";
 import type { Publication } from "./publications.ts";
-import { judged, parse, refused, type Validated } from "./validated.ts";
+import { accepted, parse, refused, type Validated } from "./validated.ts";
 
 export interface ModelsPublication extends Publication {
   harness: string;
@@ -67,7 +67,7 @@ function assigned(
   const wanted = isEmpty ? before : { ...before, harnesses: { ...before.harnesses, [harness]: policy } };
   const problems: Problem[] = [];
   const document = finalizeDocument(wanted, { ...frame, base: current, problems });
-  return problems.length > 0 ? refused(problems) : judged(document, current);
+  return problems.length > 0 ? refused(problems) : accepted(document, current);
 }
 
 function withAssignment(

@@ -41,8 +41,8 @@ export class Publishing {
   async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
     const base = await this.parts.publisher.begin(actor, publication.baseRevision);
     const request = { text: publication.managedYaml, ...(await this.#onBase(actor, base)) };
-    const judged = await this.parts.runTask("policy", request);
-    return await this.#publish(actor, base, { judged, ...carryingOver(base, publication) });
+    const validated = await this.parts.runTask("policy", request);
+    return await this.#publish(actor, base, { validated, ...carryingOver(base, publication) });
   }
 
   /**
@@ -57,15 +57,15 @@ export class Publishing {
     await setImmediate();
     const extensions = JSON.stringify({ packages, packageOverrides, mcp });
     const base = isCurrent ? await documentText(current) : undefined;
-    const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor, current) });
-    const archives = artifactProblems(catalog, actor.organizationId, judged.references);
-    refuseProblems([...judged.before, ...(await runInTurns(archives)), ...judged.after]);
+    const validated = await runTask("extensions", { extensions, base, frame: this.#frame(actor, current) });
+    const archives = artifactProblems(catalog, actor.organizationId, validated.references);
+    refuseProblems([...validated.before, ...(await runInTurns(archives)), ...validated.after]);
 
     const begun = await publisher.begin(actor, publication.baseRevision);
-    const read = await this.#readAudiences(actor, publication, { packages: judged.packages, base: begun });
-    refuseProblems([...read.problems, ...(judged.whole?.problems ?? [])]);
+    const read = await this.#readAudiences(actor, publication, { packages: validated.packages, base: begun });
+    refuseProblems([...read.problems, ...(validated.whole?.problems ?? [])]);
     return await this.#publish(actor, begun, {
-      judged: judged.whole,
+      validated: validated.whole,
       comment: publication.comment,
       action: "policy.publish",
       audiencesFor: () => read.audiences,
@@ -89,7 +89,7 @@ export class Publishing {
     refuseProblems(unread);
     const begun = await this.parts.publisher.begin(actor, publication.baseRevision);
     readHarnessKey(harness);
-    return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
+    return await this.#publish(actor, begun, { validated: whole, ...keeping(begun, publication) });
   }
 
   /**
@@ -98,13 +98,13 @@ export class Publishing {
    */
   async publishModels(actor: Actor, publication: ModelsPublication): Promise<Revision> {
     const { begun, whole } = await this.#validateModels(actor, publication);
-    return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
+    return await this.#publish(actor, begun, { validated: whole, ...keeping(begun, publication) });
   }
 
   /** @returns what `publishModels` would change, on its base revision. @throws as it does */
   async planModels(actor: Actor, publication: ModelsPublication): Promise<Change[]> {
     const { begun, whole } = await this.#validateModels(actor, publication);
-    invariant(whole, "what is sound was judged against the revision that it began from");
+    invariant(whole, "a publication without problems was checked against its base revision");
     refuseProblems(whole.problems);
     return whole.isUnchanged ? [] : diffDocuments(begun.document, JSON.parse(whole.document));
   }
@@ -141,9 +141,9 @@ export class Publishing {
     const target = revisions.show(actor.organizationId, to);
     const base = await publisher.begin(actor, baseRevision);
     const former = await documentText(target);
-    const judged = await runTask("former", { former, ...(await this.#onBase(actor, base)) });
+    const validated = await runTask("former", { former, ...(await this.#onBase(actor, base)) });
     return await this.#publish(actor, base, {
-      judged,
+      validated,
       comment: comment ?? `rollback to ${to}`,
       action: "policy.rollback",
       audiencesFor: () => target.audiences,
@@ -163,22 +163,22 @@ export class Publishing {
   async #publish(
     actor: Actor,
     base: Revision,
-    { judged, audiencesFor, comment, action }: Outcome & { judged: Validated | undefined },
+    { validated, audiencesFor, comment, action }: Outcome & { validated: Validated | undefined },
   ): Promise<Revision> {
     const { publisher } = this.parts;
-    invariant(judged, "what is sound was judged against the revision that it began from");
-    refuseProblems(judged.problems);
-    const document = await parseInTurn(judged.document);
+    invariant(validated, "a publication without problems was checked against its base revision");
+    refuseProblems(validated.problems);
+    const document = await parseInTurn(validated.document);
     const audiences = audiencesFor(document);
-    if (judged.isUnchanged && isDeepStrictEqual(base.audiences, audiences))
+    if (validated.isUnchanged && isDeepStrictEqual(base.audiences, audiences))
       return publisher.unchanged(base, { comment });
     return await publisher.publish(actor, base, {
       document,
-      text: judged.document,
+      text: validated.document,
       audiences,
       comment,
       action,
-      changed: judged.changed,
+      changed: validated.changed,
     });
   }
 

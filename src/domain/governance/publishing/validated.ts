@@ -51,7 +51,7 @@ async function textInTurn(value: object): Promise<string> {
 }
 
 /** @returns the result for a document without problems */
-export const judged = (document: GovernanceConfig, base: GovernanceConfig): Validated => {
+export const accepted = (document: GovernanceConfig, base: GovernanceConfig): Validated => {
   const isUnchanged = isSameDocument(base, document);
   const changed = isUnchanged ? [] : placesOf(base, document);
   return { problems: [], document: JSON.stringify(document), isUnchanged, changed };

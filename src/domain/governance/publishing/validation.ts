@@ -35,7 +35,7 @@ import {
   harnessPointer,
   readSettingsText,
 } from "./publications.ts";
-import { type BaseRevisionText, judged, parse, placesOf, refused, type Validated } from "./validated.ts";
+import { accepted, type BaseRevisionText, parse, placesOf, refused, type Validated } from "./validated.ts";
 
 /** Called repeatedly while a text is read: whether it has taken too long. */
 export type TimeIsOver = () => boolean;
@@ -57,7 +57,7 @@ export function validatePolicy(
     base: current,
     problems,
   });
-  return problems.length > 0 ? refused(source.locate(problems)) : judged(document, current);
+  return problems.length > 0 ? refused(source.locate(problems)) : accepted(document, current);
 }
 
 /** Extensions, by themselves and applied to the current document. */
@@ -111,7 +111,7 @@ function extended(
   const wanted = withExtensions(unstamped(current), extensions, { published: current });
   const document = finalizeDocument(wanted, { ...frame, base: current, problems });
   const preventing = preventingProblems(problems, frame);
-  return preventing.length > 0 ? refused(placed(preventing)) : judged(document, current);
+  return preventing.length > 0 ? refused(placed(preventing)) : accepted(document, current);
 }
 
 /** @returns only problems if the settings cannot be read: they are reported before a stale revision */
@@ -155,7 +155,7 @@ export function validateHarness(
     harnesses: { ...before.harnesses, [harness]: { ...own, ...(gateway_models && { gateway_models }) } },
   };
   const document = finalizeDocument(wanted, { ...frame, base: current, problems });
-  return { unread, whole: problems.length > 0 ? placed() : judged(document, current) };
+  return { unread, whole: problems.length > 0 ? placed() : accepted(document, current) };
 }
 
 function allowedWith(
@@ -175,7 +175,7 @@ export function validateFormerRevision({
 }: BaseRevisionText & { former: string }): Validated {
   const problems: Problem[] = [];
   const document = finalizeUnchanged(unstamped(parse(former)), { ...frame, problems });
-  return problems.length > 0 ? refused(problems) : judged(document, parse(base));
+  return problems.length > 0 ? refused(problems) : accepted(document, parse(base));
 }
 
 /** The section of a deployment file. */

@@ -4,7 +4,7 @@
 import { ScimError } from "../errors.ts";
 import { listResponse } from "../messages/messages.ts";
 import { type RequestedNames, readRequestedNames } from "../messages/view.ts";
-import type { AskedView } from "../model.ts";
+import type { ViewParameters } from "../model.ts";
 import { SCIM_BASE_PATH } from "../wire.ts";
 import {
   DISCOVERY_PATHS,
@@ -18,7 +18,7 @@ import {
   typeDocuments,
 } from "./discovery-documents.ts";
 
-interface AskedDiscovery extends AskedView {
+interface DiscoveryParameters extends ViewParameters {
   /** unparsed; any filter is refused here */
   filter?: string | undefined;
 }
@@ -38,21 +38,21 @@ export interface Discovery {
    * @throws ScimError 403 for a filter, 404 for an unknown path, 400 invalidValue for the attributes
    * @source RFC 7644 section 4, SCIM-112 to SCIM-116
    */
-  answer(path: string, asked: AskedDiscovery): DiscoveryResponse;
+  answer(path: string, parameters: DiscoveryParameters): DiscoveryResponse;
 }
 
 /** @returns discovery of one configuration; the documents are created on first use */
 export function createDiscovery(settings: DiscoverySettings): Discovery {
   let catalog: Catalog | undefined;
   return {
-    answer(path, asked) {
+    answer(path, parameters) {
       const baseUrl = settings.baseUrl();
       if (catalog?.baseUrl !== baseUrl) catalog = { baseUrl, found: documentsByPath(settings) };
       const found = catalog.found.get(keyOf(path));
-      if (asked.filter !== undefined)
+      if (parameters.filter !== undefined)
         throw new ScimError(403, undefined, "filter is not allowed here; leave it out to get the whole list");
       if (!found) throw new ScimError(404, undefined, "no such schema, resource type or path");
-      const json = textOf(found, readRequestedNames(asked));
+      const json = textOf(found, readRequestedNames(parameters));
       const etag = "etag" in found ? found.etag : strongTag(json);
       return { json, etag, location: `${baseUrl}${SCIM_BASE_PATH}${path}` };
     },

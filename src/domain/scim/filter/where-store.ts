@@ -123,7 +123,7 @@ class Compiler {
     const [first] = tests;
     if (!first || tests.length === 1) return sql.join(tests.map((test) => this.#comparison(test)));
     const values = tests.map((test) => this.#bound(BOUND.value, test));
-    return this.#asked(first, sql`${this.#expression(first)} IN (${sql.join(values, sql`, `)})`);
+    return this.#compared(first, sql`${this.#expression(first)} IN (${sql.join(values, sql`, `)})`);
   }
 
   #element(test: ElementTest): SQL {
@@ -137,24 +137,27 @@ class Compiler {
     switch (test.comparator) {
       case "eq":
         if (this.isDefinite) return sql`(${expression} IS ${value})`;
-        return this.#asked(test, sql`${expression} = ${value}`);
+        return this.#compared(test, sql`${expression} = ${value}`);
       case "co":
-        return this.#asked(test, sql`instr(${expression}, ${value}) > 0`);
+        return this.#compared(test, sql`instr(${expression}, ${value}) > 0`);
       case "sw": {
         const limit = this.#bound(BOUND.limit, test);
-        return this.#asked(test, sql`${expression} >= ${value} AND ${expression} < ${limit}`);
+        return this.#compared(test, sql`${expression} >= ${value} AND ${expression} < ${limit}`);
       }
       case "ew": {
         const length = this.#bound(BOUND.length, test);
-        return this.#asked(test, sql`substr(CAST(${expression} AS BLOB), -${length}, ${length}) = ${value}`);
+        return this.#compared(
+          test,
+          sql`substr(CAST(${expression} AS BLOB), -${length}, ${length}) = ${value}`,
+        );
       }
       default:
-        return this.#asked(test, sql`${expression} ${ORDERS[test.comparator]} ${value}`);
+        return this.#compared(test, sql`${expression} ${ORDERS[test.comparator]} ${value}`);
     }
   }
 
   /** A condition that an index finds names the organization itself, because the index starts with it (see search-store.ts). */
-  #asked(test: Comparison, condition: SQL): SQL {
+  #compared(test: Comparison, condition: SQL): SQL {
     if (this.isDefinite) return sql`COALESCE(${condition}, 0)`;
     const organization = this.operandOf(test)?.index?.organization;
     return organization ? sql`(${organization} AND ${condition})` : sql`(${condition})`;

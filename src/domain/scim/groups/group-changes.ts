@@ -37,7 +37,7 @@ export interface GroupUpdate {
   members: MemberUpdate;
 }
 
-export interface AskedGroup {
+export interface GroupRequest {
   id: string;
   ifMatch: string | undefined;
 }
@@ -82,8 +82,12 @@ export class GroupChanges {
    * @returns the resulting row, the same if nothing differs
    * @throws ScimError 400 for unknown members, 404, 409, 412
    */
-  *update(tx: Tx, actor: Actor, { update, ...asked }: AskedGroup & { update: GroupUpdate }): Steps<GroupRow> {
-    const before = this.#present(tx, actor, asked);
+  *update(
+    tx: Tx,
+    actor: Actor,
+    { update, ...request }: GroupRequest & { update: GroupUpdate },
+  ): Steps<GroupRow> {
+    const before = this.#present(tx, actor, request);
     const { displayName = before.displayName, externalId = before.externalId } = update;
     const named = { ...before, displayName, externalId, updatedAtMs: this.dependencies.clock.nowMs() };
     const follow = this.#effectsOn(tx, actor, { before, after: named });
@@ -103,9 +107,9 @@ export class GroupChanges {
   }
 
   /** @throws ScimError 404, 412 */
-  *remove(tx: Tx, actor: Actor, asked: AskedGroup): Steps<void> {
+  *remove(tx: Tx, actor: Actor, request: GroupRequest): Steps<void> {
     const { audit, clock, roles } = this.dependencies;
-    const before = this.#present(tx, actor, asked);
+    const before = this.#present(tx, actor, request);
     const nowMs = clock.nowMs();
     const givesRole = roles.roleOf(before) === "admin";
     const showDifference = (users: readonly NumberedUser[]) => this.#showDifference(tx, users, nowMs);
@@ -119,7 +123,7 @@ export class GroupChanges {
     audit.record(tx, { actor, action: "scim_group.remove", target: before.id, before: summaryOf(before) });
   }
 
-  #present(tx: Tx, { organizationId }: Actor, { id, ifMatch }: AskedGroup): GroupRow {
+  #present(tx: Tx, { organizationId }: Actor, { id, ifMatch }: GroupRequest): GroupRow {
     const row = knownGroup(tx, { organizationId, id });
     requireVersion(ifMatch, row.version);
     return row;

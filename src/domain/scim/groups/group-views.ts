@@ -45,8 +45,8 @@ export function* groupPieces(connection: Connection, row: GroupRow, shown: Shown
   const pieces = [before];
   let last: number | null = 0;
   while (members && last !== null) {
-    const asked = { groupId: row.id, after: last, limit: SLICE_MEMBERS, baseUrl: shown.baseUrl };
-    const slice = memberSlice(connection, asked);
+    const request = { groupId: row.id, after: last, limit: SLICE_MEMBERS, baseUrl: shown.baseUrl };
+    const slice = memberSlice(connection, request);
     const text = members(slice.members);
     if (text !== "") pieces.push(last === 0 ? text : `,${text}`);
     last = slice.last;

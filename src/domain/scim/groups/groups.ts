@@ -7,7 +7,14 @@ import type { ScimDependencies } from "../dependencies.ts";
 import { locationOf, namesVersion } from "../messages/messages.ts";
 import { readGroup } from "../messages/read-resource.ts";
 import { readView, type View } from "../messages/view.ts";
-import type { AskedChange, AskedView, GroupRow, ScimCaller, ScimResources, ScimResponse } from "../model.ts";
+import type {
+  ChangeParameters,
+  GroupRow,
+  ScimCaller,
+  ScimResources,
+  ScimResponse,
+  ViewParameters,
+} from "../model.ts";
 import { readGroupPatch } from "../patch/patch-group.ts";
 import type { Roles } from "../roles/roles.ts";
 import { GroupChanges, type GroupUpdate, knownGroup } from "./group-changes.ts";
@@ -35,9 +42,9 @@ export class ScimGroups implements ScimResources {
   get(
     { actor: { organizationId } }: ScimCaller,
     id: string,
-    { ifNoneMatch, ...asked }: AskedView & { ifNoneMatch?: string | undefined },
+    { ifNoneMatch, ...parameters }: ViewParameters & { ifNoneMatch?: string | undefined },
   ): ScimResponse {
-    const view = readView("Group", asked);
+    const view = readView("Group", parameters);
     const { read } = this.dependencies.db;
     const row = knownGroup(read, { organizationId, id });
     const isKnown = ifNoneMatch !== undefined && namesVersion(ifNoneMatch, row.version);
@@ -53,8 +60,8 @@ export class ScimGroups implements ScimResources {
     return method === "PATCH" ? patchIntake(users) : groupIntake(users);
   }
 
-  async create({ actor }: ScimCaller, body: unknown, asked: AskedView): Promise<ScimResponse> {
-    const view = readView("Group", asked);
+  async create({ actor }: ScimCaller, body: unknown, parameters: ViewParameters): Promise<ScimResponse> {
+    const view = readView("Group", parameters);
     const group = await runInTurns(readGroup(body));
     return await this.#write(countOf(group.members ?? []), {
       change: (tx) => this.#changes.insert(tx, actor, group),
@@ -65,9 +72,9 @@ export class ScimGroups implements ScimResources {
   async replace(
     { actor }: ScimCaller,
     id: string,
-    { body, ifMatch, ...asked }: AskedChange & { body: unknown },
+    { body, ifMatch, ...parameters }: ChangeParameters & { body: unknown },
   ): Promise<ScimResponse> {
-    const view = readView("Group", asked);
+    const view = readView("Group", parameters);
     const { displayName, externalId = null, members = [] } = await runInTurns(readGroup(body));
     const update = {
       displayName,
@@ -84,9 +91,9 @@ export class ScimGroups implements ScimResources {
   async patch(
     { actor, profile }: ScimCaller,
     id: string,
-    { body, ifMatch, ...asked }: AskedChange & { body: unknown },
+    { body, ifMatch, ...parameters }: ChangeParameters & { body: unknown },
   ): Promise<ScimResponse> {
-    const view = readView("Group", asked);
+    const view = readView("Group", parameters);
     const update = await runInTurns(readGroupPatch(body, { id, profile }));
     const { organizationId } = actor;
     return await this.#write(this.#reachOf(actor, id, update), {

@@ -42,8 +42,8 @@ const selectUsers = statement((connection) =>
 /** @returns those of these ids that are users of the organization */
 export const findUsers = (
   connection: Connection,
-  asked: { organizationId: string; ids: readonly string[] },
-): readonly NumberedUser[] => selectUsers(connection).all({ ...asked, ids: jsonOf(asked.ids) });
+  query: { organizationId: string; ids: readonly string[] },
+): readonly NumberedUser[] => selectUsers(connection).all({ ...query, ids: jsonOf(query.ids) });
 
 const insertListed = statement((connection) =>
   connection
@@ -98,10 +98,10 @@ const selectGroups = statement((connection) =>
 /** @returns those of these ids that are groups */
 export const findGroups = (
   connection: Connection,
-  asked: { organizationId: string; ids: readonly string[] },
+  query: { organizationId: string; ids: readonly string[] },
 ): readonly string[] =>
   selectGroups(connection)
-    .all({ ...asked, ids: jsonOf(asked.ids) })
+    .all({ ...query, ids: jsonOf(query.ids) })
     .map(({ id }) => id);
 
 const bumpListedVersions = statement((connection) =>
@@ -130,10 +130,10 @@ const selectSequences = statement((connection) =>
     .prepare(),
 );
 
-/** @param asked as for `memberSlice` @returns members in the order of their creation, without reading them */
-export const memberSequences = (connection: Connection, asked: AskedSlice): readonly number[] =>
+/** @param query as for `memberSlice` @returns members in the order of their creation, without reading them */
+export const memberSequences = (connection: Connection, query: SliceQuery): readonly number[] =>
   selectSequences(connection)
-    .all({ ...asked })
+    .all({ ...query })
     .map(({ sequence }) => sequence);
 
 const selectNumbered = statement((connection) =>
@@ -225,7 +225,7 @@ const selectSlice = statement((connection) => {
 });
 
 /** `after` is the last sequence of the previous slice, or 0. */
-export interface AskedSlice {
+export interface SliceQuery {
   groupId: string;
   after: number;
   limit: number;
@@ -242,9 +242,9 @@ export interface MemberSlice {
 /** @returns members in the order of their creation */
 export const memberSlice = (
   connection: Connection,
-  { baseUrl, ...asked }: AskedSlice & { baseUrl: string },
+  { baseUrl, ...query }: SliceQuery & { baseUrl: string },
 ): MemberSlice =>
-  selectSlice(connection).get({ ...asked, usersUrl: locationOf("User", "", baseUrl) }) ?? NO_MEMBERS;
+  selectSlice(connection).get({ ...query, usersUrl: locationOf("User", "", baseUrl) }) ?? NO_MEMBERS;
 
 const NO_MEMBERS: MemberSlice = { members: "[]", last: null };
 

@@ -1,7 +1,7 @@
 // Projects responses: resolves `attributes` and `excludedAttributes` with the schema table. The parts of a resource form a
 // tree of canonical names; render.ts applies it, and queries use it to skip attributes.
 import { scimInvalid } from "../errors.ts";
-import type { AskedView, ScimObject, ScimValue } from "../model.ts";
+import type { ScimObject, ScimValue, ViewParameters } from "../model.ts";
 import { type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
 import { isList } from "../schema/document.ts";
 import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
@@ -35,9 +35,9 @@ export interface RequestedNames {
  * @throws ScimError 400 invalidValue if both are given, or too many names
  * @source RFC 7644 section 3.9, SCIM-67
  */
-export function readRequestedNames(asked: AskedView): RequestedNames {
-  const attributes = namesIn("attributes", asked.attributes);
-  const excludedAttributes = namesIn("excludedAttributes", asked.excludedAttributes);
+export function readRequestedNames(parameters: ViewParameters): RequestedNames {
+  const attributes = namesIn("attributes", parameters.attributes);
+  const excludedAttributes = namesIn("excludedAttributes", parameters.excludedAttributes);
   if (attributes && excludedAttributes)
     throw scimInvalid(
       "invalidValue",
@@ -63,8 +63,8 @@ function namesIn(parameter: string, texts: readonly string[] | undefined): reado
  * @throws ScimError 400 invalidValue
  * @source SCIM-67 to SCIM-70
  */
-export function readView(type: ResourceTypeName | "all", asked: AskedView): View {
-  const { attributes, excludedAttributes } = readRequestedNames(asked);
+export function readView(type: ResourceTypeName | "all", parameters: ViewParameters): View {
+  const { attributes, excludedAttributes } = readRequestedNames(parameters);
   if (!attributes && !excludedAttributes) return DEFAULT_VIEW;
   const types = type === "all" ? RESOURCE_TYPES : [type];
   const parts = new Map<ResourceTypeName, Parts>();

@@ -35,12 +35,12 @@ const selectOfExternalIds = selectMapped(inArray(scimGroups.externalId, asList("
 /** @returns the groups with these folded names or external ids; one that matches twice is included twice */
 export function groupsOf(
   connection: Connection,
-  asked: { organizationId: string; nameKeys: readonly string[]; externalIds: readonly string[] },
+  query: { organizationId: string; nameKeys: readonly string[]; externalIds: readonly string[] },
 ): readonly MappedGroup[] {
-  const { organizationId } = asked;
+  const { organizationId } = query;
   return [
-    ...selectOfNames(connection).all({ organizationId, keys: JSON.stringify(asked.nameKeys) }),
-    ...selectOfExternalIds(connection).all({ organizationId, keys: JSON.stringify(asked.externalIds) }),
+    ...selectOfNames(connection).all({ organizationId, keys: JSON.stringify(query.nameKeys) }),
+    ...selectOfExternalIds(connection).all({ organizationId, keys: JSON.stringify(query.externalIds) }),
   ];
 }
 
@@ -63,12 +63,12 @@ const selectInGroups = statement((connection) =>
 /** @returns the users of the list who are in at least one of the groups */
 export const usersInAny = (
   connection: Connection,
-  asked: { userIds: readonly string[]; groups: readonly MappedGroup[] },
+  query: { userIds: readonly string[]; groups: readonly MappedGroup[] },
 ): readonly string[] =>
   selectInGroups(connection)
     .all({
-      userIds: JSON.stringify(asked.userIds),
-      groups: JSON.stringify(asked.groups.map(({ sequence }) => sequence)),
+      userIds: JSON.stringify(query.userIds),
+      groups: JSON.stringify(query.groups.map(({ sequence }) => sequence)),
     })
     .map(({ id }) => id);
 
@@ -92,10 +92,10 @@ const selectUserIds = statement((connection) =>
 /** @returns ids of provisioned users after the given id, in ascending order */
 export const userIdSlice = (
   connection: Connection,
-  asked: { organizationId: string; after: string; limit: number },
+  query: { organizationId: string; after: string; limit: number },
 ): readonly string[] =>
   selectUserIds(connection)
-    .all(asked)
+    .all(query)
     .map(({ id }) => id);
 
 /** @returns the digest of the mapping that the stored roles follow; undefined before the first start */

@@ -21,9 +21,9 @@ export function rowsOver(connection: Connection): Readonly<Record<ResourceTypeNa
 }
 
 const tagged = <Row>(rows: SearchedRows<Row>, tag: (row: Row) => FoundRow): FoundRows => ({
-  page: (asked: RowsRequest) => rows.page(asked).map(tag),
+  page: (request: RowsRequest) => rows.page(request).map(tag),
   ofSequences: (sequences) => rows.ofSequences(sequences).map(tag),
-  count: (asked) => rows.count(asked),
+  count: (request) => rows.count(request),
 });
 
 const usersIn = (found: readonly FoundRow[]): UserRow[] =>

@@ -3,7 +3,7 @@ import { scimInvalid } from "../errors.ts";
 import { ALWAYS, type Filter } from "../filter/model.ts";
 import { parseFilter, parseFilters } from "../filter/parse.ts";
 import { filterablePath } from "../filter/typing.ts";
-import type { AskedList } from "../model.ts";
+import type { ListParameters } from "../model.ts";
 import { type AttributePath, subAttributeOf } from "../schema/attribute-path.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 
@@ -33,16 +33,20 @@ export interface ListRequest {
  * @throws ScimError `invalidFilter`, and `invalidValue` for paging and order
  * @source SCIM-61 to SCIM-64
  */
-export function readListRequest(scope: SearchScope, asked: AskedList, pageMax: number): ListRequest {
+export function readListRequest(
+  scope: SearchScope,
+  parameters: ListParameters,
+  pageMax: number,
+): ListRequest {
   const types = scope === "all" ? RESOURCE_TYPES : [scope];
   const problems: string[] = [];
-  const startIndex = wholeNumber("startIndex", asked.startIndex, problems) ?? 1;
-  const count = wholeNumber("count", asked.count, problems) ?? PAGE_DEFAULT;
-  const order = readOrder(types, asked, problems);
+  const startIndex = wholeNumber("startIndex", parameters.startIndex, problems) ?? 1;
+  const count = wholeNumber("count", parameters.count, problems) ?? PAGE_DEFAULT;
+  const order = readOrder(types, parameters, problems);
   if (problems.length > 0) throw scimInvalid("invalidValue", problems.join("; "));
   return {
     types,
-    filters: readFilters(scope, asked.filter),
+    filters: readFilters(scope, parameters.filter),
     order,
     startIndex: Math.max(startIndex, 1),
     limit: Math.min(Math.max(count, 0), pageMax),
@@ -72,7 +76,7 @@ function wholeNumber(
 
 function readOrder(
   types: readonly ResourceTypeName[],
-  { sortBy, sortOrder = "ascending" }: AskedList,
+  { sortBy, sortOrder = "ascending" }: ListParameters,
   problems: string[],
 ): Order | undefined {
   const direction = sortOrder.toLowerCase();

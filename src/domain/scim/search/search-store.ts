@@ -157,12 +157,12 @@ export class SearchedRows<Row> {
    * Rows before a later page are skipped without their documents: an index is enough for that. So are rows that must be sorted
    * first, of which there may be many more than the page shows.
    */
-  page(asked: RowsRequest): Row[] {
+  page(query: RowsRequest): Row[] {
     const { connection } = this;
-    const isAtHand = isAlways(asked.filter) || isSelective(asked.filter);
-    if (isAtHand && asked.offset === 0)
-      return this.#ordered(asked, this.#pages, (own, terms) => own.page(connection, terms));
-    const found = this.#ordered(asked, this.#deepPages, (own, terms) => own.sequences(connection, terms));
+    const isAtHand = isAlways(query.filter) || isSelective(query.filter);
+    if (isAtHand && query.offset === 0)
+      return this.#ordered(query, this.#pages, (own, terms) => own.page(connection, terms));
+    const found = this.#ordered(query, this.#deepPages, (own, terms) => own.sequences(connection, terms));
     return this.ofSequences(found.map(({ sequence }) => sequence));
   }
 

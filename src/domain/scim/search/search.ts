@@ -12,7 +12,7 @@ import type { GroupStreams } from "../groups/group-streams.ts";
 import { listPieces, listResponse } from "../messages/messages.ts";
 import type { Shown } from "../messages/render.ts";
 import { readView } from "../messages/view.ts";
-import type { AskedList, ScimCaller, ScimSettings, UserRow } from "../model.ts";
+import type { ListParameters, ScimCaller, ScimSettings, UserRow } from "../model.ts";
 import type { AttributePath } from "../schema/attribute-path.ts";
 import { renderUsers } from "../users/user-views.ts";
 import { findUser, findUserByExternalId, findUserByName } from "../users/users-store.ts";
@@ -39,7 +39,7 @@ interface Part {
   key: AttributePath | undefined;
 }
 
-interface Asked {
+interface SearchWork {
   request: ListRequest;
   parts: readonly Part[];
   shown: Shown;
@@ -97,10 +97,10 @@ export class ScimSearch {
    * @throws ScimError 400 `invalidFilter`, `invalidValue`, `tooMany`; 503
    * @source RFC 7644 section 3.4.2
    */
-  list({ actor }: ScimCaller, scope: SearchScope, asked: AskedList): ListJson | Promise<ListJson> {
+  list({ actor }: ScimCaller, scope: SearchScope, parameters: ListParameters): ListJson | Promise<ListJson> {
     const { pageMax, baseUrl } = this.dependencies.settings;
-    const shown = { view: readView(scope, asked), baseUrl: baseUrl() };
-    const request = readListRequest(scope, asked, pageMax);
+    const shown = { view: readView(scope, parameters), baseUrl: baseUrl() };
+    const request = readListRequest(scope, parameters, pageMax);
     const { organizationId } = actor;
     const lookup = scope === "User" ? userLookupIn(request) : undefined;
     if (lookup) return this.#lookUp(lookup, { organizationId, shown });
@@ -124,7 +124,7 @@ export class ScimSearch {
   }
 
   /** `readConsistently` reads pages and totals at one moment; a page that takes several turns has a snapshot. */
-  #immediate({ request, parts, shown }: Asked): ListJson {
+  #immediate({ request, parts, shown }: SearchWork): ListJson {
     const { db, streams } = this.dependencies;
     const whole = db.readConsistently(() => {
       const { total, found } = pageOf(this.#source, request, parts);
@@ -155,7 +155,7 @@ export class ScimSearch {
     return total;
   }
 
-  async #scan({ request, parts, shown }: Asked): Promise<string> {
+  async #scan({ request, parts, shown }: SearchWork): Promise<string> {
     const scanned = parts.filter(({ filter }) => !isIndexed(filter));
     const rows = scanned.reduce((sum, part) => sum + this.#totalOf(part), 0);
     const { scanRowsMax } = this.dependencies.settings;
@@ -193,8 +193,8 @@ interface Window {
 }
 
 function pageOfSome({ rows }: Source, part: Part, { offset, limit, isDescending }: Window): FoundPage {
-  const asked = { ...part, isDescending, isBackwards: false, offset, limit };
-  const found = limit === 0 ? [] : rows[part.type].page(asked);
+  const request = { ...part, isDescending, isBackwards: false, offset, limit };
+  const found = limit === 0 ? [] : rows[part.type].page(request);
   const isEnd = found.length < limit && (found.length > 0 || offset === 0);
   return { total: isEnd ? offset + found.length : rows[part.type].count(part), found };
 }
@@ -210,8 +210,14 @@ function pageOfAll(
   if (length === 0) return { total, found: [] };
   const behind = total - offset - length;
   const isBackwards = behind < offset;
-  const asked = { ...part, isDescending, isBackwards, limit: length, offset: isBackwards ? behind : offset };
-  const found = rows[part.type].page(asked);
+  const request = {
+    ...part,
+    isDescending,
+    isBackwards,
+    limit: length,
+    offset: isBackwards ? behind : offset,
+  };
+  const found = rows[part.type].page(request);
   return { total, found: isBackwards ? found.reverse() : found };
 }
 

@@ -66,12 +66,12 @@ const LABEL = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N} ._-]{0,${LABEL_LENGTH_MAX
  * Checks the options.
  * @throws DomainError `scim_token.invalid` with all problems
  */
-export function readNewToken(asked: NewScimToken, nowMs: number): CheckedToken {
+export function readNewToken(request: NewScimToken, nowMs: number): CheckedToken {
   const problems: Problem[] = [];
-  const label = asked.label.trim();
-  const { expiresAfterDays: days } = asked;
-  const expiresAtMs = days === undefined ? (asked.expiresAtMs ?? null) : nowMs + days * DAY_MS;
-  const profile = SCIM_PROFILES.find((known) => known === asked.profile);
+  const label = request.label.trim();
+  const { expiresAfterDays: days } = request;
+  const expiresAtMs = days === undefined ? (request.expiresAtMs ?? null) : nowMs + days * DAY_MS;
+  const profile = SCIM_PROFILES.find((known) => known === request.profile);
   if (!LABEL.test(label) || label === CONFIGURED) problems.push({ pointer: "/label", detail: LABEL_RULE });
   if (expiresAtMs !== null && !isWithin(expiresAtMs - nowMs, EXPIRY_DAYS_MAX * DAY_MS))
     problems.push({ pointer: "/expires_at", detail: EXPIRY_RULE });

@@ -65,10 +65,10 @@ export class ScimTokens {
    * Creates a token.
    * @throws DomainError `scim_token.invalid`, `scim_token.label_taken`, those of Idempotency.once
    */
-  async create(actor: Actor, asked: NewScimToken): Promise<CreatedScimToken> {
+  async create(actor: Actor, newToken: NewScimToken): Promise<CreatedScimToken> {
     const { db, clock, idempotency } = this.dependencies;
-    const input = readNewToken(asked, clock.nowMs());
-    const { idempotencyKey: key, ...request } = asked;
+    const input = readNewToken(newToken, clock.nowMs());
+    const { idempotencyKey: key, ...request } = newToken;
     const once = { key, request: ["scim_token", request], form: CREATED_FORM };
     const create = (tx: Tx) => this.#insert(tx, actor, input);
     return await db.write(

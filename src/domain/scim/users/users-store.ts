@@ -77,12 +77,12 @@ const selectOtherByExternalId = statement((connection) =>
 );
 
 /** @returns whether another user has the name */
-export const isUserNameTaken = (connection: Connection, asked: UserId & { userNameKey: string }): boolean =>
-  selectOtherByName(connection).get(asked) !== undefined;
+export const isUserNameTaken = (connection: Connection, query: UserId & { userNameKey: string }): boolean =>
+  selectOtherByName(connection).get(query) !== undefined;
 
 /** @returns whether another user has the provider's id */
-export const isExternalIdTaken = (connection: Connection, asked: UserId & { externalId: string }): boolean =>
-  selectOtherByExternalId(connection).get(asked) !== undefined;
+export const isExternalIdTaken = (connection: Connection, query: UserId & { externalId: string }): boolean =>
+  selectOtherByExternalId(connection).get(query) !== undefined;
 
 /** @returns the id of the account to which a provider gave this id; compared exactly */
 export const accountByExternalId = (

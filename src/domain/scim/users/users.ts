@@ -11,13 +11,13 @@ import { namesVersion, requireVersion } from "../messages/messages.ts";
 import { readUser } from "../messages/read-resource.ts";
 import { readView, type View } from "../messages/view.ts";
 import type {
-  AskedChange,
-  AskedView,
+  ChangeParameters,
   ScimCaller,
   ScimObject,
   ScimResources,
   ScimResponse,
   UserRow,
+  ViewParameters,
 } from "../model.ts";
 import { patchUser } from "../patch/patch-user.ts";
 import { arrangedUser } from "../schema/document.ts";
@@ -31,7 +31,7 @@ export interface ScimUsersDependencies extends ScimDependencies {
   leaveAll(tx: Tx, userId: string): void;
 }
 
-type AskedBody = AskedChange & { body: unknown };
+type BodyParameters = ChangeParameters & { body: unknown };
 
 /** The present and the requested user. */
 interface Change {
@@ -46,11 +46,15 @@ export class ScimUsers implements ScimResources {
   constructor(private readonly dependencies: ScimUsersDependencies) {}
 
   /** @throws ScimError 400, 404 */
-  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimResponse {
+  get(
+    caller: ScimCaller,
+    id: string,
+    parameters: ViewParameters & { ifNoneMatch?: string | undefined },
+  ): ScimResponse {
     const { read } = this.dependencies.db;
-    const view = readView("User", asked);
+    const view = readView("User", parameters);
     const row = foundUser(read, caller, id);
-    const isKnown = namesVersion(asked.ifNoneMatch ?? "", row.version);
+    const isKnown = namesVersion(parameters.ifNoneMatch ?? "", row.version);
     return this.#answer(read, row, isKnown ? undefined : view);
   }
 
@@ -59,8 +63,8 @@ export class ScimUsers implements ScimResources {
    * @throws ScimError 400, 409
    * @source SCIM-14 and SCIM-15
    */
-  async create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimResponse> {
-    const view = readView("User", asked);
+  async create(caller: ScimCaller, body: unknown, parameters: ViewParameters): Promise<ScimResponse> {
+    const view = readView("User", parameters);
     const { doc: user } = readUser(body);
     const address = accountAddress(user);
     return await this.dependencies.db.write((tx) => {
@@ -74,12 +78,12 @@ export class ScimUsers implements ScimResources {
    * @throws ScimError 400, 404, 409, 412
    * @source SCIM-90 to SCIM-92
    */
-  replace(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimResponse> {
+  replace(caller: ScimCaller, id: string, change: BodyParameters): Promise<ScimResponse> {
     return this.#change(caller, id, { change, made: (before) => replacing(before, change.body) });
   }
 
   /** @throws ScimError 400, 404, 409, 412, 413 */
-  patch(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimResponse> {
+  patch(caller: ScimCaller, id: string, change: BodyParameters): Promise<ScimResponse> {
     const target = { id, profile: caller.profile };
     return this.#change(caller, id, { change, made: (before) => patchUser(before, change.body, target) });
   }
@@ -136,7 +140,7 @@ export class ScimUsers implements ScimResources {
   async #change(
     caller: ScimCaller,
     id: string,
-    { change, made }: { change: AskedChange; made: (before: ScimObject) => ScimObject },
+    { change, made }: { change: ChangeParameters; made: (before: ScimObject) => ScimObject },
   ): Promise<ScimResponse> {
     const view = readView("User", change);
     return await this.dependencies.db.write((tx) => {

@@ -36,7 +36,7 @@ export interface DecisionSources {
   accountByExternalId(connection: Connection, organizationId: string, externalId: string): string | undefined;
 }
 
-interface Asked {
+interface DecisionRequest {
   connection: Connection;
   /** needed only for a first sign-in */
   organizationId(): string;
@@ -46,14 +46,14 @@ interface Asked {
 }
 
 /** @returns the decision for a person whose token was verified */
-export function decide(sources: DecisionSources, asked: Asked): Decision {
-  const { connection, person, settings } = asked;
+export function decide(sources: DecisionSources, request: DecisionRequest): Decision {
+  const { connection, person, settings } = request;
   const identity = identities.findBySubject(connection, person);
   const user = identity && sources.identity.findUserById(connection, identity.userId);
   const refusal = refusalOf(person, settings);
   if (refusal) return { kind: "refuse", error: refusal, ...(user && { user }) };
-  if (!user || !identity) return firstSignIn(sources, asked);
-  if (user.status === "removed") return invitedAgain(sources, asked, user);
+  if (!user || !identity) return firstSignIn(sources, request);
+  if (user.status === "removed") return invitedAgain(sources, request, user);
   if (user.status !== "active") return refuse(userInactive(), user);
   if (settings.provisioning === "scim" && user.provisioningSource !== "scim")
     return refuse(notProvisioned(), user);
@@ -61,32 +61,32 @@ export function decide(sources: DecisionSources, asked: Asked): Decision {
 }
 
 /** The first match decides. Without a verified address only the external id can link. */
-function firstSignIn(sources: DecisionSources, asked: Asked): Decision {
-  const { person, settings } = asked;
-  const known = byExternalId(sources, asked);
+function firstSignIn(sources: DecisionSources, request: DecisionRequest): Decision {
+  const { person, settings } = request;
+  const known = byExternalId(sources, request);
   if (known) return known;
   const address = addressOf(person, settings);
   if ("missing" in address) return refuse(emailMissing());
   if ("unverified" in address) return refuse(emailUnverified());
-  return byAddress(sources, asked, address.verified);
+  return byAddress(sources, request, address.verified);
 }
 
-function byExternalId(sources: DecisionSources, asked: Asked): Decision | undefined {
-  const { connection, organizationId, person } = asked;
+function byExternalId(sources: DecisionSources, request: DecisionRequest): Decision | undefined {
+  const { connection, organizationId, person } = request;
   if (person.externalId === undefined) return undefined;
   const id = sources.accountByExternalId(connection, organizationId(), person.externalId);
   const user = id === undefined ? undefined : sources.identity.findUserById(connection, id);
-  return user && linkTo(asked, user, "external_id");
+  return user && linkTo(request, user, "external_id");
 }
 
-function byAddress(sources: DecisionSources, asked: Asked, email: string): Decision {
-  const { connection, organizationId, person, settings } = asked;
+function byAddress(sources: DecisionSources, request: DecisionRequest, email: string): Decision {
+  const { connection, organizationId, person, settings } = request;
   const user = sources.identity.findUserByEmail(connection, organizationId(), email);
-  if (user?.status === "removed") return invitedAgain(sources, asked, user);
-  if (user?.provisioningSource === "scim") return linkTo(asked, user, "email");
+  if (user?.status === "removed") return invitedAgain(sources, request, user);
+  if (user?.provisioningSource === "scim") return linkTo(request, user, "email");
   if (settings.provisioning === "scim") return refuse(notProvisioned());
-  if (user && isExpectedHere(asked, user)) return linkTo(asked, user, "operator");
-  if (user) return proofFor(asked, user, user.passwordHash !== null);
+  if (user && isExpectedHere(request, user)) return linkTo(request, user, "operator");
+  if (user) return proofFor(request, user, user.passwordHash !== null);
   const role = sources.identity.external.invitedRole(connection, { organizationId: organizationId(), email });
   if (role) return { kind: "accept_invitation", email, role };
   if (settings.provisioning !== "jit") return refuse(notProvisioned());
@@ -97,8 +97,8 @@ function byAddress(sources: DecisionSources, asked: Asked, email: string): Decis
 }
 
 /** Only an administrator's invitation restores a removed user. */
-function invitedAgain(sources: DecisionSources, asked: Asked, user: User): Decision {
-  const { connection, organizationId, person, settings } = asked;
+function invitedAgain(sources: DecisionSources, request: DecisionRequest, user: User): Decision {
+  const { connection, organizationId, person, settings } = request;
   const address = addressOf(person, settings);
   if (settings.provisioning === "scim" || !("verified" in address)) return refuse(userInactive(), user);
   const email = address.verified;
@@ -106,25 +106,29 @@ function invitedAgain(sources: DecisionSources, asked: Asked, user: User): Decis
   return role ? { kind: "accept_invitation", email, role } : refuse(userInactive(), user);
 }
 
-function linkTo(asked: Asked, user: User, linkedBy: "external_id" | "email" | "operator"): Decision {
+function linkTo(
+  request: DecisionRequest,
+  user: User,
+  linkedBy: "external_id" | "email" | "operator",
+): Decision {
   if (user.status !== "active") return refuse(userInactive(), user);
   if (user.protected) return refuse(userProtected());
-  if (hasOtherSubject(asked, user)) return refuse(userConflict());
+  if (hasOtherSubject(request, user)) return refuse(userConflict());
   return { kind: "link", user, linkedBy };
 }
 
-function proofFor(asked: Asked, user: User, hasPassword: boolean): Decision {
+function proofFor(request: DecisionRequest, user: User, hasPassword: boolean): Decision {
   if (user.protected) return refuse(userProtected());
   if (user.status !== "active") return refuse(userInactive(), user);
-  if (!hasPassword || hasOtherSubject(asked, user)) return refuse(userConflict());
+  if (!hasPassword || hasOtherSubject(request, user)) return refuse(userConflict());
   return { kind: "prove_password", user };
 }
 
 /** The operator moves the users of a former provider to this one. */
-const isExpectedHere = ({ connection, person, nowMs }: Asked, { id: userId }: User): boolean =>
+const isExpectedHere = ({ connection, person, nowMs }: DecisionRequest, { id: userId }: User): boolean =>
   isExpected(connection, { userId, issuer: person.issuer, nowMs });
 
-const hasOtherSubject = ({ connection, person }: Asked, { id: userId }: User): boolean =>
+const hasOtherSubject = ({ connection, person }: DecisionRequest, { id: userId }: User): boolean =>
   identities.findOfUser(connection, { userId, issuer: person.issuer }) !== undefined;
 
 const refuse = (error: DomainError, user?: User): Decision => ({

@@ -30,8 +30,8 @@ const selectOne = statement((connection) =>
 /** @returns whether an operator expects the user at this provider, and the time is not over */
 export const isExpected = (
   connection: Connection,
-  asked: { userId: string; issuer: string; nowMs: number },
-): boolean => selectOne(connection).get(asked) !== undefined;
+  query: { userId: string; issuer: string; nowMs: number },
+): boolean => selectOne(connection).get(query) !== undefined;
 
 export const removeOf = (tx: Tx, { userId, issuer }: { userId: string; issuer: string }): void =>
   void tx

@@ -32,18 +32,18 @@ export function openPalette(): void {
   dialog.showModal();
 }
 
-let asked = 0;
+let requests = 0;
 
 /** Shows the results once typing has paused. Only the newest search is shown. */
 async function ask(action: string, text: string, results: Element): Promise<void> {
-  asked += 1;
-  const own = asked;
+  requests += 1;
+  const own = requests;
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  if (own !== asked) return;
+  if (own !== requests) return;
   try {
     const { page } = await fetchPage(`${action}?q=${encodeURIComponent(text)}`);
     const found = page.getElementById("results");
-    if (own !== asked || !found) return;
+    if (own !== requests || !found) return;
     found.removeAttribute("id");
     results.replaceChildren(document.adoptNode(found));
   } catch {

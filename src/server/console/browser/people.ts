@@ -10,18 +10,18 @@ export function startPeople(): void {
   });
 }
 
-let asked = 0;
+let requests = 0;
 
 function propose(field: HTMLInputElement): void {
-  asked += 1;
-  const own = asked;
+  requests += 1;
+  const own = requests;
   setTimeout(async () => {
     const list = document.getElementById(field.dataset.people ?? "");
-    if (own !== asked || !list || field.value.trim() === "") return;
+    if (own !== requests || !list || field.value.trim() === "") return;
     try {
       const found =
         field.dataset.peopleFrom === "users" ? await usersLike(field) : await colleaguesLike(field);
-      if (own === asked) list.replaceChildren(...found.map(({ email }) => optionOf(email)));
+      if (own === requests) list.replaceChildren(...found.map(({ email }) => optionOf(email)));
     } catch {
       // The button beside the field still works.
     }

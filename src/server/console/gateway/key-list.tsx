@@ -99,8 +99,8 @@ interface KeyListProps {
 
 export function keyListPage({ mayAdminister, values, page, problems = [] }: KeyListProps): ConsolePage {
   const { q, state, problem, expires_within: within, user_id: userId, cursor } = values;
-  const asked = Object.entries({ q, state, problem, expires_within: within, user_id: userId });
-  const given = asked.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const parameters = Object.entries({ q, state, problem, expires_within: within, user_id: userId });
+  const given = parameters.filter((entry): entry is [string, string] => entry[1] !== undefined);
   const list: List<KeyView> = {
     noun: "keys",
     filters: FILTERS,

@@ -61,9 +61,9 @@ interface Question<Act extends string> extends Equivalents {
 }
 
 /** Asks before an action on many rows. For a whole filter, the number of rows must be typed. */
-export function confirmMany<Act extends string>(view: BulkView<Act>, asked: Question<Act>): ConsolePage {
-  const { act, language, count, ids, filter, named = [], exceptions = [], further = [] } = asked;
-  const { error, command, api } = asked;
+export function confirmMany<Act extends string>(view: BulkView<Act>, question: Question<Act>): ConsolePage {
+  const { act, language, count, ids, filter, named = [], exceptions = [], further = [] } = question;
+  const { error, command, api } = question;
   const { ask, consequences, excepted, verb, isSevere } = view.words[act];
   return confirmationPage({
     title: ask(countedRows(view.nouns, count, language)),

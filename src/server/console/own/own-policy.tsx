@@ -27,8 +27,8 @@ export interface OwnPolicy {
 }
 
 /** @returns the page; it does not name packages that only other people get */
-export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
-  const { email, harness, installed, explanation, shown, problems = [] } = asked;
+export function ownPolicyPage(view: OwnPolicy): ConsolePage {
+  const { email, harness, installed, explanation, shown, problems = [] } = view;
   const query = new URLSearchParams({ harness, ...(installed !== undefined && { installed }) });
   return {
     title: "Your policy",
@@ -36,7 +36,7 @@ export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
     isError: problems.length > 0,
     content: (
       <>
-        <Choice {...asked} />
+        <Choice {...view} />
         {problems.length > 0 ? (
           <FilterProblems problems={problems} />
         ) : explanation === undefined ? (

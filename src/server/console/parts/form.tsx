@@ -86,13 +86,24 @@ export const isTypedNumber = (text: string | undefined, number: number): boolean
 /**
  * Asks before an action: names its target, and says what it does and what it does not do. Cancel comes first in the focus order.
  */
-export function confirmationPage(asked: Confirmation): ConsolePage {
-  const { title, consequences, action, fields = {}, verb, back, typed, error, changed, isSevere } = asked;
+export function confirmationPage(confirmation: Confirmation): ConsolePage {
+  const {
+    title,
+    consequences,
+    action,
+    fields = {},
+    verb,
+    back,
+    typed,
+    error,
+    changed,
+    isSevere,
+  } = confirmation;
   return {
     title,
     isError: error !== undefined || changed !== undefined,
     status: changed !== undefined ? 409 : error === undefined ? 200 : 400,
-    ...(asked.breadcrumbs && { breadcrumbs: asked.breadcrumbs }),
+    ...(confirmation.breadcrumbs && { breadcrumbs: confirmation.breadcrumbs }),
     ...(isSevere && { isScriptFree: true }),
     content: (
       <div class="confirmation" data-dialog-content>
@@ -136,7 +147,7 @@ export function confirmationPage(asked: Confirmation): ConsolePage {
             </button>
           </div>
         </ConsoleForm>
-        <AsCommand command={asked.command} api={asked.api} />
+        <AsCommand command={confirmation.command} api={confirmation.api} />
       </div>
     ),
   };

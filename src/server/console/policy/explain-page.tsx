@@ -33,7 +33,7 @@ export interface ExplainRequest {
 }
 
 interface ExplainProps {
-  asked: ExplainRequest;
+  explainRequest: ExplainRequest;
   comparison: Comparison;
   problems?: readonly Problem[];
   hasDraft: boolean;
@@ -43,8 +43,13 @@ interface ExplainProps {
 const queryOf = (values: Readonly<Record<string, string>>): URLSearchParams =>
   new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
 
-export function explainPage({ asked, comparison, problems = [], hasDraft }: ExplainProps): ConsolePage {
-  const { user, harness, installed, revision } = asked;
+export function explainPage({
+  explainRequest,
+  comparison,
+  problems = [],
+  hasDraft,
+}: ExplainProps): ConsolePage {
+  const { user, harness, installed, revision } = explainRequest;
   return {
     title: "Explain the policy",
     breadcrumbs: BREADCRUMBS,
@@ -52,7 +57,7 @@ export function explainPage({ asked, comparison, problems = [], hasDraft }: Expl
     isError: problems.length > 0,
     content: (
       <>
-        <Question asked={asked} hasDraft={hasDraft} />
+        <Question explainRequest={explainRequest} hasDraft={hasDraft} />
         {problems.length > 0 ? (
           <FilterProblems problems={problems} />
         ) : comparison.sides.length === 0 ? (
@@ -76,7 +81,7 @@ export function explainPage({ asked, comparison, problems = [], hasDraft }: Expl
   };
 }
 
-function Question({ asked, hasDraft }: { asked: ExplainRequest; hasDraft: boolean }) {
+function Question({ explainRequest, hasDraft }: { explainRequest: ExplainRequest; hasDraft: boolean }) {
   const text = (name: string, label: string, value: string, hint?: string) => (
     <div class="filter">
       <label for={`filter-${name}`}>{label}</label>
@@ -93,26 +98,26 @@ function Question({ asked, hasDraft }: { asked: ExplainRequest; hasDraft: boolea
   return (
     <search aria-label="Question">
       <form class="filters" action={EXPLAIN_PATH}>
-        {text("user", "Person", asked.user, "ana@example.org")}
+        {text("user", "Person", explainRequest.user, "ana@example.org")}
         <div class="filter">
           <label for="filter-harness">Harness</label>
           <select id="filter-harness" name="harness">
             {HARNESS_KEYS.map((key) => (
-              <option key={key} value={key} selected={key === asked.harness}>
+              <option key={key} value={key} selected={key === explainRequest.harness}>
                 {harnessText(key)}
               </option>
             ))}
           </select>
         </div>
-        {text("installed", "Installed version", asked.installed, "1.2.3")}
-        {text("revision", "Revision", asked.revision, "current")}
-        {text("with_user", "Compare with person", asked.withUser)}
-        {text("with_revision", "Compare with revision", asked.withRevision)}
+        {text("installed", "Installed version", explainRequest.installed, "1.2.3")}
+        {text("revision", "Revision", explainRequest.revision, "current")}
+        {text("with_user", "Compare with person", explainRequest.withUser)}
+        {text("with_revision", "Compare with revision", explainRequest.withRevision)}
         {hasDraft && (
           <div class="filter">
             <label>
-              <input type="checkbox" name="with_draft" value="yes" checked={asked.withDraft} /> Compare with
-              my draft
+              <input type="checkbox" name="with_draft" value="yes" checked={explainRequest.withDraft} />{" "}
+              Compare with my draft
             </label>
           </div>
         )}

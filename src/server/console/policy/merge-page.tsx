@@ -30,7 +30,7 @@ export const REMEMBERED = "remembered_";
 export function mergePage(props: MergeProps): ConsolePage {
   const { merge, decided, remembered, isStale = false, isIncomplete = false } = props;
   const { draft, current, isBaseGone, undecided } = merge;
-  const { count, listed: asked, isHidden } = undecided;
+  const { count, listed: conflicts, isHidden } = undecided;
   const former = Object.entries(merge.decisions); // the form sends them again
   return {
     title: "Merge the draft",
@@ -74,7 +74,7 @@ export function mergePage(props: MergeProps): ConsolePage {
               <Hidden name={`choice${at}`} value={choice} />
             </Fragment>
           ))}
-          {asked.map((conflict, at) => (
+          {conflicts.map((conflict, at) => (
             <Place
               key={conflict.path}
               conflict={conflict}
@@ -83,13 +83,13 @@ export function mergePage(props: MergeProps): ConsolePage {
               proposed={remembered[conflict.path]}
             />
           ))}
-          <Remembered choices={remembered} asked={asked} />
+          <Remembered choices={remembered} conflicts={conflicts} />
           <div class="choices">
             <a class="button" href={REVIEW_PATH}>
               Cancel
             </a>
             <button class="button primary" type="submit">
-              {asked.length < count ? "Continue" : "Merge"}
+              {conflicts.length < count ? "Continue" : "Merge"}
             </button>
           </div>
         </ConsoleForm>
@@ -99,8 +99,10 @@ export function mergePage(props: MergeProps): ConsolePage {
 }
 
 /** Carries the remembered choices of the places that a later page asks about. */
-function Remembered({ choices, asked }: RememberedProps) {
-  const later = Object.entries(choices).filter(([path]) => !asked.some((conflict) => conflict.path === path));
+function Remembered({ choices, conflicts }: RememberedProps) {
+  const later = Object.entries(choices).filter(
+    ([path]) => !conflicts.some((conflict) => conflict.path === path),
+  );
   return later.map(([path, choice], at) => (
     <Fragment key={path}>
       <Hidden name={`${REMEMBERED}path${at}`} value={path} />
@@ -111,7 +113,7 @@ function Remembered({ choices, asked }: RememberedProps) {
 
 interface RememberedProps {
   choices: MergeProps["remembered"];
-  asked: Undecided["listed"];
+  conflicts: Undecided["listed"];
 }
 
 /** The page is the response to a form, so it has no address that could show them. */

@@ -13,12 +13,12 @@ export const DIFF_PATH = `${POLICY_PATH}/diff`;
 export const EXPLAIN_PATH = `${POLICY_PATH}/explain`;
 
 /** @returns the address that explains the policy for a user, and optionally for a harness with its installed version */
-export function explainPath(asked: {
+export function explainPath(query: {
   user: string;
   harness?: string;
   installed?: string | undefined;
 }): string {
-  const given = Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return `${EXPLAIN_PATH}?${new URLSearchParams(given)}`;
 }
 export const ROLLOUT_PATH = `${POLICY_PATH}/rollout`;

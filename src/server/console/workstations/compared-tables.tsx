@@ -126,15 +126,15 @@ interface ExplanationProps {
 
 /** Leads to each value with its line, for this user and the installed version. */
 function Explanation({ user, harness, version: installed }: ExplanationProps) {
-  const asked = { user, harness, installed };
+  const query = { user, harness, installed };
   return (
     <>
       <p>
-        <a href={explainPath(asked)}>
+        <a href={explainPath(query)}>
           Explain the policy of {harness} for <Text value={user} />
         </a>
       </p>
-      <AsCommand command={["policy", "explain", ...options(asked)]} />
+      <AsCommand command={["policy", "explain", ...options(query)]} />
     </>
   );
 }

@@ -41,9 +41,9 @@ export function createRefusal(
     if (failure) noteRefusal(request, failure);
     if (!failure || failure.status >= 500) {
       const cause = error instanceof DomainError ? error.cause : undefined;
-      const asked = { request_id: requestId, trace_id: traceIdOf(request), method: request.method, route };
+      const facts = { request_id: requestId, trace_id: traceIdOf(request), method: request.method, route };
       const memory = failure?.reason === EXHAUSTED && { memory: memoryLimitText() };
-      failures.note({ route, reason: failure?.reason }, { ...asked, error, cause, ...memory });
+      failures.note({ route, reason: failure?.reason }, { ...facts, error, cause, ...memory });
     }
     const dialect = dialectOf(path);
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });

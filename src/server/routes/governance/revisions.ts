@@ -144,8 +144,8 @@ export function revisionRoutes({ router, domain: { clients, governance, identity
         const { organizationId } = principalOf(request);
         const user = identity.users.find(organizationId, who);
         const question = { userId: user.id, harness, version };
-        const asked = named(organizationId, revision);
-        const explanation = await governance.explain({ organizationId }, question, asked);
+        const selected = named(organizationId, revision);
+        const explanation = await governance.explain({ organizationId }, question, selected);
         return json({ user: { id: user.id, email: user.email }, ...explanationDocument(explanation) });
       },
       { requires: "administrator", query: ExplainParameters, detail: described.explain },

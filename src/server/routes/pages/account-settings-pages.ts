@@ -112,10 +112,10 @@ export function ownLoginPages(context: RouteContext, browser: Browser) {
           signOutText(view.counts(request)),
           "All of them must sign in again. Your password, your gateway key and the files on your workstations do not change.",
         ];
-        const asked = { title: "Sign out everywhere?", consequences, verb: "Sign out everywhere" };
+        const question = { title: "Sign out everywhere?", consequences, verb: "Sign out everywhere" };
         const { csrf } = visitor;
         const places = { action: everywhere, back: ACCOUNT_PATH };
-        return page(confirmationPage({ ...asked, ...places, csrf, branding: browser.branding() }));
+        return page(confirmationPage({ ...question, ...places, csrf, branding: browser.branding() }));
       },
       pageRoute("showSignOutEverywhere", "Asks before ending every login"),
     )

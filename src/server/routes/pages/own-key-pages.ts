@@ -20,7 +20,7 @@ export function ownKeyPages({ router, domain }: RouteContext, browser: Browser) 
   const change = async (
     request: Request,
     csrf: string | undefined,
-    work: (asked: KeyRequest) => Promise<unknown>,
+    work: (keyRequest: KeyRequest) => Promise<unknown>,
   ): Promise<Response> => {
     const visitor = browser.visitor(request);
     if (!visitor) return seeOther(signInPath(ACCOUNT_PATH));
@@ -39,17 +39,18 @@ export function ownKeyPages({ router, domain }: RouteContext, browser: Browser) 
   return router
     .post(
       `${KEY_PATH}/ensure`,
-      ({ request, body }) => change(request, body.csrf, (asked) => keys.ensure({ ...asked, manual: true })),
+      ({ request, body }) =>
+        change(request, body.csrf, (keyRequest) => keys.ensure({ ...keyRequest, manual: true })),
       { ...form, detail: formOperation("sendEnsureKeyForm", "Creates a working gateway key for the user") },
     )
     .post(
       `${KEY_PATH}/validate`,
-      ({ request, body }) => change(request, body.csrf, (asked) => keys.validate(asked)),
+      ({ request, body }) => change(request, body.csrf, (keyRequest) => keys.validate(keyRequest)),
       { ...form, detail: formOperation("sendValidateKeyForm", "Checks the user's key at the gateway") },
     )
     .post(
       `${KEY_PATH}/rotate`,
-      ({ request, body }) => change(request, body.csrf, (asked) => keys.rotate(asked)),
+      ({ request, body }) => change(request, body.csrf, (keyRequest) => keys.rotate(keyRequest)),
       { ...form, detail: formOperation("sendRotateKeyForm", "Replaces the user's gateway key") },
     )
     .get(
@@ -64,7 +65,7 @@ export function ownKeyPages({ router, domain }: RouteContext, browser: Browser) 
     )
     .post(
       `${KEY_PATH}/revoke`,
-      ({ request, body }) => change(request, body.csrf, (asked) => keys.revoke(asked)),
+      ({ request, body }) => change(request, body.csrf, (keyRequest) => keys.revoke(keyRequest)),
       { ...form, detail: formOperation("sendRevokeKeyForm", "Revokes the user's gateway key") },
     );
 }

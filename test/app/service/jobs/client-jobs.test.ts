@@ -64,11 +64,13 @@ test("verdicts of an earlier build are computed again", async () => {
   await using service = await createService();
   await service.report();
   await service.world.db.write((tx) => {
-    tx.update(clientReports).set({ judgedBy: "earlier", reasons: '["former"]' }).run();
+    tx.update(clientReports).set({ evaluatedBy: "earlier", reasons: '["former"]' }).run();
   }, "clients");
   await service.runJobs();
   expect(service.listed()).toMatchObject([{ reasons: ["no revision of the policy was applied yet"] }]);
-  expect(service.lines).toContainEqual(expect.objectContaining({ event: "clients.reevaluated", judged: 1 }));
+  expect(service.lines).toContainEqual(
+    expect.objectContaining({ event: "clients.reevaluated", reevaluated: 1 }),
+  );
 });
 
 test("clients are counted by health at scrape time, at most once a minute, starting at zero", async () => {

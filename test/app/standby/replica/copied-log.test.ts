@@ -80,7 +80,7 @@ test("STB-2 the copy of the log that Litestream 0.3 keeps is compared in the sam
   db.close();
 });
 
-test("files that do not tell are not judged", () => {
+test("files without an answer get no verdict", () => {
   const { db, path, taken } = createDatabase("odd");
   note(db);
   expect(isLogCopied(path, taken)).toBeUndefined();

@@ -79,18 +79,18 @@ describe("STB-2 the replica", () => {
 });
 
 test("STB-2 doctor says what would be lost now", () => {
-  const judge = (position: Parameters<typeof compare>[0], nowMs = START_MS + MINUTE_MS) =>
+  const comparedTo = (position: Parameters<typeof compare>[0], nowMs = START_MS + MINUTE_MS) =>
     replicaLagFinding(checkOf("replica"), compare(position, local(), nowMs), nowMs);
-  expect(judge(at(3))).toMatchObject({
+  expect(comparedTo(at(3))).toMatchObject({
     result: "ok",
     detail: "the replica is complete up to 2026-01-01T00:00:04.000Z; nothing would be lost now",
   });
-  expect(judge(at(1))).toMatchObject({
+  expect(comparedTo(at(1))).toMatchObject({
     result: "failed",
     detail:
       "the replica is complete up to 2026-01-01T00:00:04.000Z; 2 transactions of the last 58 seconds would be lost now",
   });
-  expect(judge(undefined)).toMatchObject({
+  expect(comparedTo(undefined)).toMatchObject({
     result: "failed",
     detail: "the store has no files of this database",
   });
@@ -107,17 +107,17 @@ describe("STB-2 the last test restore", () => {
     outcome: "succeeded",
     error: null,
   };
-  const judge = (jobs: readonly JobView[], nowMs = START_MS) =>
+  const resultFor = (jobs: readonly JobView[], nowMs = START_MS) =>
     restoreCheckFinding(checkOf("replica_restore"), jobs, nowMs).result;
 
   test("is ok for a day, and failed when it is old or unsuccessful", () => {
-    expect(judge([job], START_MS + RESTORE_CHECK_AGE_MS)).toBe("ok");
-    expect(judge([job], START_MS + RESTORE_CHECK_AGE_MS + 1)).toBe("failed");
-    expect(judge([{ ...job, outcome: "failed", error: "no route" }])).toBe("failed");
+    expect(resultFor([job], START_MS + RESTORE_CHECK_AGE_MS)).toBe("ok");
+    expect(resultFor([job], START_MS + RESTORE_CHECK_AGE_MS + 1)).toBe("failed");
+    expect(resultFor([{ ...job, outcome: "failed", error: "no route" }])).toBe("failed");
   });
 
   test("is a warning before the first one", () => {
-    expect(judge([])).toBe("warning");
-    expect(judge([{ ...job, finishedAtMs: null, outcome: null }])).toBe("warning");
+    expect(resultFor([])).toBe("warning");
+    expect(resultFor([{ ...job, finishedAtMs: null, outcome: null }])).toBe("warning");
   });
 });

@@ -73,7 +73,7 @@ function commitLarge(): void {
 /** Points at which the process is killed, in their order. Each prepares the host, and returns whether the process is there. */
 const STEPS: Readonly<Record<string, () => () => boolean>> = {
   "the host resolves the ref": () => holdRequests(() => true),
-  "the host is asked for the archive": () => holdRequests((url) => url.includes("/archive/")),
+  "the host is request for the archive": () => holdRequests((url) => url.includes("/archive/")),
   "its process reads the archive": () => {
     commitLarge();
     return () => workFiles().includes("spool");
@@ -128,13 +128,13 @@ describe("SRC-16 a connection", () => {
     await using proxy = await createConnectProxy(Number(port), { authorization });
     const child = start(line, env(proxy.origin.replace("//", `//${CREDENTIAL}@`)));
     const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
-    const { asked } = proxy;
-    return { exitCode: await child.exited, text: stdout + stderr, asked: new Set(asked), authority };
+    const { requests } = proxy;
+    return { exitCode: await child.exited, text: stdout + stderr, requested: new Set(requests), authority };
   };
 
   test("goes through HTTPS_PROXY, whose credential is not shown", async () => {
-    const { exitCode, text, asked, authority } = await createThrough((proxy) => ({ HTTPS_PROXY: proxy }));
-    expect([exitCode, [...asked]]).toEqual([0, [`CONNECT ${authority} HTTP/1.1`]]);
+    const { exitCode, text, requested, authority } = await createThrough((proxy) => ({ HTTPS_PROXY: proxy }));
+    expect([exitCode, [...requested]]).toEqual([0, [`CONNECT ${authority} HTTP/1.1`]]);
     expect(text).not.toContain("proxy-secret");
   });
 
@@ -152,7 +152,7 @@ describe("SRC-16 a connection", () => {
 
   test("does not where NO_PROXY names its host", async () => {
     const direct = (proxy: string) => ({ HTTPS_PROXY: proxy, NO_PROXY: "localhost" });
-    const { exitCode, asked } = await createThrough(direct);
-    expect([exitCode, [...asked]]).toEqual([0, []]);
+    const { exitCode, requested } = await createThrough(direct);
+    expect([exitCode, [...requested]]).toEqual([0, []]);
   });
 });

@@ -294,9 +294,9 @@ describe("a shell that has sourced the script", () => {
 
   test.each(["fish"].filter((shell) => Bun.which(shell) !== null))("completes in %s", async (shell) => {
     for (const [line, completed] of TYPED) {
-      const asked = `quartermaster completion ${shell} | source; complete -C 'quartermaster ${line}'`;
+      const request = `quartermaster completion ${shell} | source; complete -C 'quartermaster ${line}'`;
       const { stdout } = await runCli([], {
-        command: [shell, "--no-config", "-c", asked],
+        command: [shell, "--no-config", "-c", request],
         cwd: workspace.folder,
         env,
       });

@@ -251,7 +251,7 @@ describe("SES-46 doctor and status", () => {
   });
 
   const GIB = 1024 ** 3;
-  const judged = (more: { availableBytes?: number; totalBytesMax?: number }) => {
+  const statusOf = (more: { availableBytes?: number; totalBytesMax?: number }) => {
     const { availableBytes = 500 * GIB, totalBytesMax } = more;
     const kept = { versions: 1, bytes: 60, announced: { uploads: 1, bytes: 40 } };
     const space = { availableBytes, sizeBytes: 10 * GIB };
@@ -279,12 +279,12 @@ describe("SES-46 doctor and status", () => {
   });
 
   test("doctor warns when the quota or the free space refuses uploads", () => {
-    expect([99, 100, 101].map((totalBytesMax) => judged({ totalBytesMax }))).toEqual([
+    expect([99, 100, 101].map((totalBytesMax) => statusOf({ totalBytesMax }))).toEqual([
       "warning",
       "warning",
       "ok",
     ]);
-    expect([GIB - 1, GIB, GIB + 1].map((availableBytes) => judged({ availableBytes }))).toEqual([
+    expect([GIB - 1, GIB, GIB + 1].map((availableBytes) => statusOf({ availableBytes }))).toEqual([
       "warning",
       "warning",
       "ok",

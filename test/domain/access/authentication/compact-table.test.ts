@@ -76,7 +76,7 @@ test("keeps the bits of the first word that belong to the owner: all but the low
   const key = randomKey();
   const own = (0x7fff_ffff << OWN_BITS_SHIFT) >>> 0;
   table.put(key, [own, 1], { expiry: 50, now: 1 });
-  for (let asked = 0; asked < 2; asked += 1) {
+  for (let requests = 0; requests < 2; requests += 1) {
     const row = table.find(key);
     expect((row?.words[row.at] ?? 0) >>> OWN_BITS_SHIFT).toBe(0x7fff_ffff);
   }

@@ -98,14 +98,14 @@ test("only the active grants of the page are returned", async () => {
   await world.db.write((tx) => {
     endGrants(tx, { grantIds: [revoked.id], reason: "test", nowMs: world.clock.nowMs() });
   }, "access");
-  const asked = [live, revoked, foreign].map(({ id }) => id);
-  expect(world.own.liveGrants(actor, asked)).toEqual(new Set([live.id]));
+  const request = [live, revoked, foreign].map(({ id }) => id);
+  expect(world.own.liveGrants(actor, request)).toEqual(new Set([live.id]));
   expect(world.own.liveGrants(actor, [])).toEqual(new Set());
   expect(world.own.liveGrants(actor, [unasked.id])).toEqual(new Set([unasked.id]));
   afterSeconds(world, world.settings.refreshTokenTtlSeconds - 1);
-  expect(world.own.liveGrants(actor, asked)).toEqual(new Set([live.id]));
+  expect(world.own.liveGrants(actor, request)).toEqual(new Set([live.id]));
   afterSeconds(world, 1);
-  expect(world.own.liveGrants(actor, asked)).toEqual(new Set());
+  expect(world.own.liveGrants(actor, request)).toEqual(new Set());
 });
 
 test("a changed password replaces the old one and records an entry without either", async () => {

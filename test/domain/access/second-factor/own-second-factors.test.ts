@@ -61,13 +61,13 @@ const changes: readonly [string, (world: AccessWorld, session: OwnSession) => un
 test.each(changes)("%s needs a session that was confirmed in the last ten minutes", async (_name, change) => {
   await using world = await createFactorWorld();
   const session = await sessionOf(world, { isFresh: false });
-  const asked = () => outcomeOf((async () => void (await change(world, session)))());
-  expect(await asked()).toBe(UNCONFIRMED);
+  const request = () => outcomeOf((async () => void (await change(world, session)))());
+  expect(await request()).toBe(UNCONFIRMED);
   await world.ownFactors.confirmWithPassword(session, new Secret(PASSWORD));
   world.clock.advance(CONFIRMATION_TTL_MS - 1);
-  expect(await asked()).not.toBe(UNCONFIRMED);
+  expect(await request()).not.toBe(UNCONFIRMED);
   world.clock.advance(1);
-  expect(await asked()).toBe(UNCONFIRMED);
+  expect(await request()).toBe(UNCONFIRMED);
 });
 
 test("a clock that was set back confirms nothing", async () => {

@@ -256,11 +256,11 @@ test("a long user agent is truncated", async () => {
 
 test("sweeping removes sessions that ended a day ago and that nothing refers to", async () => {
   await using world = await createAccessWorld();
-  const [granted, asked] = [await addGrant(world), await addGrant(world)];
+  const [granted, requested] = [await addGrant(world), await addGrant(world)];
   await world.sessions.signIn(request());
   await world.db.write((tx) => {
     tx.delete(deviceLogins).where(eq(deviceLogins.loginSessionId, granted.sid)).run();
-    tx.delete(grants).where(eq(grants.id, asked.id)).run();
+    tx.delete(grants).where(eq(grants.id, requested.id)).run();
   });
   const sweep = () => world.db.write((tx) => world.sessions.sweep(tx), "access");
   world.clock.advance(12 * HOUR_MS + ENDED_LOGIN_KEPT_MS - 1);
@@ -268,5 +268,5 @@ test("sweeping removes sessions that ended a day ago and that nothing refers to"
   world.clock.advance(1);
   expect(await sweep()).toBe(1);
   const left = world.db.read.select({ id: loginSessions.id }).from(loginSessions).all();
-  expect(left.map(({ id }) => id).sort()).toEqual([granted.sid, asked.sid].sort());
+  expect(left.map(({ id }) => id).sort()).toEqual([granted.sid, requested.sid].sort());
 });

@@ -174,14 +174,14 @@ describe("a public archive", () => {
   );
 
   test("ends with its caller and leaves nothing behind", async () => {
-    const asked = Promise.withResolvers<void>();
+    const pending = Promise.withResolvers<void>();
     answers["/tool.tar.gz"] = () => {
-      asked.resolve();
+      pending.resolve();
       return new Promise<Response>(() => {});
     };
     const caller = new AbortController();
     const attempt = sources.inspect(world.system, { source_ref: toolUrl() }, { signal: caller.signal });
-    await asked.promise;
+    await pending.promise;
     caller.abort();
     expect((await refusalOf(attempt)).reason).toBe("outbound.too_slow");
     expect(keptFiles()).toEqual([]);
@@ -222,21 +222,21 @@ test("nothing is fetched while the setting is off, and the error names the setti
 });
 
 test("limits concurrent inspections, and a refused one does not count", async () => {
-  const asked = Array.from({ length: INSPECTIONS_AT_ONCE_MAX }, () => Promise.withResolvers<void>());
+  const pending = Array.from({ length: INSPECTIONS_AT_ONCE_MAX }, () => Promise.withResolvers<void>());
   const gate = Promise.withResolvers<void>();
   let arrived = 0;
   answers["/slow.tar.gz"] = async () => {
-    asked[arrived++]?.resolve();
+    pending[arrived++]?.resolve();
     await gate.promise;
     return archive(ARCHIVE);
   };
   const slow = () => inspect(`${server.origin()}/slow.tar.gz`);
   const running = [slow()];
-  for (const _ of asked.slice(1)) {
+  for (const _ of pending.slice(1)) {
     expect((await refusalOf(inspect("http://plain.example/"))).reason).toBe("outbound.bad_url");
     running.push(slow());
   }
-  await Promise.all(asked.map(({ promise }) => promise));
+  await Promise.all(pending.map(({ promise }) => promise));
   const refusal = await refusalOf(slow());
   expect([refusal.kind, refusal.reason]).toEqual(["too_many", "package_source.busy"]);
   expect(refusal.retryAfterSeconds).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 // Verdicts on the reports of a fleet: what a revision expects is prepared once, for however many workstations.
 import { expect, test } from "bun:test";
-import { createJudge } from "../../../../src/domain/clients/verdict/verdict-cache.ts";
+import { createEvaluator } from "../../../../src/domain/clients/verdict/verdict-cache.ts";
 import type { Revision } from "../../../../src/domain/governance/service.ts";
 import { checkVersion } from "../../../../src/domain/governance/versions/versions.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
@@ -23,7 +23,7 @@ const REVISION_IN_FORCE: Omit<Revision, "id" | "organizationId"> = {
 test("a revision is read once for the reports of all workstations, and again only after the certified versions changed", () => {
   let reads = 0;
   let harnesses: typeof HARNESSES = [...HARNESSES];
-  const judge = createJudge({
+  const evaluate = createEvaluator({
     findRevision(organizationId, id) {
       reads += 1;
       return { ...REVISION_IN_FORCE, organizationId, id };
@@ -33,11 +33,11 @@ test("a revision is read once for the reports of all workstations, and again onl
     harnesses: () => harnesses,
   });
   const verdicts = Array.from({ length: WORKSTATIONS }, (_, at) =>
-    judge(reportedWith({ userId: `user-${at}` })),
+    evaluate(reportedWith({ userId: `user-${at}` })),
   );
   expect(verdicts).toEqual(verdicts.map(() => ({ verdict: "matches", reasons: [] })));
   expect(reads).toBe(1);
   harnesses = harnesses.slice(1);
-  judge(reportedWith());
+  evaluate(reportedWith());
   expect(reads).toBe(2);
 });

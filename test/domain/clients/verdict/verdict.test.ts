@@ -1,13 +1,13 @@
 // The verdict on a report, rule by rule.
 import { describe, expect, test } from "bun:test";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../../../../src/domain/clients/limits.ts";
-import type { Judgment, Reported } from "../../../../src/domain/clients/model.ts";
+import type { Evaluation, Reported } from "../../../../src/domain/clients/model.ts";
 import {
   type CheckVersion,
   type Expectations,
   expectationsOf,
 } from "../../../../src/domain/clients/verdict/expectations.ts";
-import { judge, VERSION_TEXT_MAX } from "../../../../src/domain/clients/verdict/verdict.ts";
+import { evaluate, VERSION_TEXT_MAX } from "../../../../src/domain/clients/verdict/verdict.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
 import { checkVersion } from "../../../../src/domain/governance/versions/versions.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
@@ -31,47 +31,47 @@ interface Policy {
   audiences?: PackageAudiences;
 }
 
-const judgedBy = (
+const evaluatedBy = (
   expectations: Expectations | undefined,
   reported?: Partial<Reported>,
   groups: string[] = [],
-): Judgment => {
+): Evaluation => {
   const read = reportedWith(reported);
-  return judge(read, { expectations, user: { id: read.userId, groups: () => groups } });
+  return evaluate(read, { expectations, user: { id: read.userId, groups: () => groups } });
 };
 
-function judged(reported: Partial<Reported>, { document, audiences = {} }: Policy = {}): Judgment {
+function evaluated(reported: Partial<Reported>, { document, audiences = {} }: Policy = {}): Evaluation {
   const revision = { document: documentWith(document), audiences };
-  return judgedBy(expectationsOf(revision, checkVersionHere), reported);
+  return evaluatedBy(expectationsOf(revision, checkVersionHere), reported);
 }
 
-const MATCHES: Judgment = { verdict: "matches", reasons: [] };
-const differs = (...reasons: string[]): Judgment => ({ verdict: "differs", reasons });
+const MATCHES: Evaluation = { verdict: "matches", reasons: [] };
+const differs = (...reasons: string[]): Evaluation => ({ verdict: "differs", reasons });
 
 test("a report in which everything is as the revision wants it matches", () => {
-  expect(judged({})).toEqual(MATCHES);
+  expect(evaluated({})).toEqual(MATCHES);
 });
 
 describe("the revision of a report", () => {
   test("is unknown if the report names none", () => {
     const reasons = ["no revision of the policy was applied yet"];
-    expect(judged({ configRevision: null })).toEqual({ verdict: "unknown", reasons });
+    expect(evaluated({ configRevision: null })).toEqual({ verdict: "unknown", reasons });
   });
 
   test("is unknown if the organization has none of that name, and the report says which", () => {
     const reasons = [`the revision ${REVISION} is not one of this organization`];
-    expect(judgedBy(undefined)).toEqual({ verdict: "unknown", reasons });
+    expect(evaluatedBy(undefined)).toEqual({ verdict: "unknown", reasons });
   });
 
   test("is that of the attempt if there was one", () => {
     const attempt = { harness: "codex", revision: REVISION };
     const reported = { attempt, configRevision: "another", error: "disk full" };
-    expect(judged(reported)).toEqual(differs("disk full", `the revision ${REVISION} is not applied`));
+    expect(evaluated(reported)).toEqual(differs("disk full", `the revision ${REVISION} is not applied`));
   });
 });
 
 describe("the workstation as a whole", () => {
-  test.each<[string, Partial<Reported>, Judgment]>([
+  test.each<[string, Partial<Reported>, Evaluation]>([
     [
       "a revision that is not applied",
       { applied: false },
@@ -86,8 +86,8 @@ describe("the workstation as a whole", () => {
       { error: "configuration is not current: 5" },
       differs("configuration is not current: 5"),
     ],
-  ])("%s", (_, reported, judgment) => {
-    expect(judged(reported)).toEqual(judgment);
+  ])("%s", (_, reported, evaluation) => {
+    expect(evaluated(reported)).toEqual(evaluation);
   });
 });
 
@@ -96,24 +96,24 @@ describe("the harnesses that a report confirms", () => {
   const missing = differs("review (codex): is missing");
 
   test("include those that it reconciled, given as objects", () => {
-    expect(judged({ ...nothing })).toEqual(missing);
-    expect(judged({ ...nothing, harnesses: [reportedHarness({ reconciled: false })] })).toEqual(MATCHES);
-    expect(judged({ ...nothing, harnesses: [reportedHarness({ reconciled: "yes" })] })).toEqual(MATCHES);
+    expect(evaluated({ ...nothing })).toEqual(missing);
+    expect(evaluated({ ...nothing, harnesses: [reportedHarness({ reconciled: false })] })).toEqual(MATCHES);
+    expect(evaluated({ ...nothing, harnesses: [reportedHarness({ reconciled: "yes" })] })).toEqual(MATCHES);
   });
 
   test("include those that older clients name", () => {
-    expect(judged({ ...nothing, harnesses: ["codex"] })).toEqual(missing);
+    expect(evaluated({ ...nothing, harnesses: ["codex"] })).toEqual(missing);
   });
 
   test("exclude harnesses that may not run, and unknown ones", () => {
     const harnesses = ["kimi", "codex-cli", 5, null, {}, { name: 7, reconciled: true }];
-    expect(judged({ ...nothing, harnesses })).toEqual(MATCHES);
+    expect(evaluated({ ...nothing, harnesses })).toEqual(MATCHES);
   });
 
   test("include that of a failed attempt, reconciled or not", () => {
     const attempt = { harness: "codex", revision: REVISION };
     const harnesses = [reportedHarness({ reconciled: false })];
-    expect(judged({ ...nothing, harnesses, attempt, error: "why" }).reasons).toContain(
+    expect(evaluated({ ...nothing, harnesses, attempt, error: "why" }).reasons).toContain(
       "review (codex): is missing",
     );
   });
@@ -121,7 +121,7 @@ describe("the harnesses that a report confirms", () => {
   test("confirms only the harness of the attempt while another revision is applied", () => {
     const attempt = { harness: "claude", revision: REVISION };
     const reported = { ...nothing, attempt, error: "why", configRevision: "another" };
-    expect(judged(reported).reasons).toEqual([
+    expect(evaluated(reported).reasons).toEqual([
       "review (claude): is missing",
       `the revision ${REVISION} is not applied`,
       "why",
@@ -133,7 +133,7 @@ describe("the version of a harness", () => {
   const withHarness = (members: Record<string, unknown>) => ({ harnesses: [reportedHarness(members)] });
   const ranged = { document: { harnesses: { codex: { version_requirement: ">=0.146.0", ...EMPTY } } } };
 
-  test.each<[string, Record<string, unknown>, Judgment]>([
+  test.each<[string, Record<string, unknown>, Evaluation]>([
     [
       "is no matter where the client does not support the harness",
       { client_supported: false, version: "9" },
@@ -148,8 +148,8 @@ describe("the version of a harness", () => {
       differs("codex: version 99.0.0 is not certified; certified are versions below 0.151.1-0"),
     ],
     ["must be one", { version: "newest" }, differs('codex: "newest" is not a full version such as 2.0.12')],
-  ])("%s", (_, members, judgment) => {
-    expect(judged(withHarness(members))).toEqual(judgment);
+  ])("%s", (_, members, evaluation) => {
+    expect(evaluated(withHarness(members))).toEqual(evaluation);
   });
 
   test.each([
@@ -160,26 +160,26 @@ describe("the version of a harness", () => {
     "finds a version within the limit only: one that ends after %d characters of a text %s",
     (length, verdict) => {
       const version = ` codex 0.145.0`.padStart(length, "x");
-      expect(judged(withHarness({ version })).verdict).toBe(verdict);
+      expect(evaluated(withHarness({ version })).verdict).toBe(verdict);
     },
   );
 
   test("must satisfy the policy, for which the same response is given again and again", () => {
     const wrong = differs("codex: version 0.145.0 does not satisfy the required >=0.146.0");
-    expect(judged({}, ranged)).toEqual(wrong);
+    expect(evaluated({}, ranged)).toEqual(wrong);
     const expectations = expectationsOf(
       { document: documentWith(ranged.document), audiences: {} },
       checkVersionHere,
     );
-    for (let time = 0; time < 3; time++) expect(judgedBy(expectations)).toEqual(wrong);
-    expect(judgedBy(expectations, withHarness({ version: "0.146.0" }))).toEqual(MATCHES);
+    for (let time = 0; time < 3; time++) expect(evaluatedBy(expectations)).toEqual(wrong);
+    expect(evaluatedBy(expectations, withHarness({ version: "0.146.0" }))).toEqual(MATCHES);
   });
 });
 
 const EMPTY = { managed_config: {}, mcp: [], package_overrides: {} };
 
 describe("packages", () => {
-  test.each<[string, Record<string, unknown>[], Judgment]>([
+  test.each<[string, Record<string, unknown>[], Evaluation]>([
     ["must be there", [], differs("review (codex): is missing")],
     [
       "must be there once",
@@ -212,28 +212,28 @@ describe("packages", () => {
       MATCHES,
     ],
     ["that have no id are no packages", [reportedPackage(), { harness: "codex" }], MATCHES],
-  ])("%s", (_, packages, judgment) => {
-    expect(judged({ packages })).toEqual(judgment);
+  ])("%s", (_, packages, evaluation) => {
+    expect(evaluated({ packages })).toEqual(evaluation);
   });
 
   test("does not expect packages where they are switched off for a harness", () => {
     const off = { ...EMPTY, package_overrides: { review: { enabled: false, settings: {} } } };
     const policy = { document: { harnesses: { codex: off } } };
-    expect(judged({}, policy)).toEqual(differs("review (codex): is not expected"));
-    expect(judged({ packages: [] }, policy)).toEqual(MATCHES);
+    expect(evaluated({}, policy)).toEqual(differs("review (codex): is not expected"));
+    expect(evaluated({ packages: [] }, policy)).toEqual(MATCHES);
   });
 
   test("does not expect packages without an adapter for the harness", () => {
     const packages = [packageWith({ adapters: { claude: { plugins: [], helpers: {} } } })];
-    expect(judged({ packages: [] }, { document: { packages } })).toEqual(MATCHES);
+    expect(evaluated({ packages: [] }, { document: { packages } })).toEqual(MATCHES);
   });
 
   test("expects packages only of users who may see them", () => {
     const audienceOf = (...userIds: string[]) => ({
       audiences: { review: { scope: "users" as const, user_ids: userIds } },
     });
-    expect(judged({ packages: [] }, audienceOf("another"))).toEqual(MATCHES);
-    expect(judged({ packages: [] }, audienceOf("another", USER))).toEqual(
+    expect(evaluated({ packages: [] }, audienceOf("another"))).toEqual(MATCHES);
+    expect(evaluated({ packages: [] }, audienceOf("another", USER))).toEqual(
       differs("review (codex): is missing"),
     );
   });
@@ -242,8 +242,8 @@ describe("packages", () => {
     const audiences = { review: { scope: "users" as const, user_ids: [], group_ids: ["engineers"] } };
     const expectations = expectationsOf({ document: documentWith(), audiences }, checkVersionHere);
     const missing = differs("review (codex): is missing");
-    expect(judgedBy(expectations, { packages: [] }, ["sales", "engineers"])).toEqual(missing);
-    expect(judgedBy(expectations, { packages: [] }, ["sales"])).toEqual(MATCHES);
+    expect(evaluatedBy(expectations, { packages: [] }, ["sales", "engineers"])).toEqual(missing);
+    expect(evaluatedBy(expectations, { packages: [] }, ["sales"])).toEqual(MATCHES);
   });
 });
 
@@ -258,24 +258,24 @@ describe("packages with archives for platforms", () => {
   const withDigest = (sha256: string) => ({ packages: [reportedPackage({ sha256 })] });
 
   test("need the digest of that platform and architecture", () => {
-    expect(judged(withDigest(LINUX_DIGEST), policy)).toEqual(MATCHES);
+    expect(evaluated(withDigest(LINUX_DIGEST), policy)).toEqual(MATCHES);
     const wrong = differs("review (codex): has another digest than the policy names");
-    expect(judged(withDigest(DIGEST), policy)).toEqual(wrong);
-    expect(judged(withDigest(MAC_DIGEST), policy)).toEqual(wrong);
+    expect(evaluated(withDigest(DIGEST), policy)).toEqual(wrong);
+    expect(evaluated(withDigest(MAC_DIGEST), policy)).toEqual(wrong);
   });
 
   test("accept any of the platform if the architecture is unknown", () => {
-    expect(judged({ ...withDigest(DIGEST), architecture: null }, policy)).toEqual(MATCHES);
-    expect(judged({ ...withDigest(LINUX_DIGEST), architecture: null }, policy)).toEqual(MATCHES);
-    expect(judged({ ...withDigest(MAC_DIGEST), architecture: null }, policy).verdict).toBe("differs");
+    expect(evaluated({ ...withDigest(DIGEST), architecture: null }, policy)).toEqual(MATCHES);
+    expect(evaluated({ ...withDigest(LINUX_DIGEST), architecture: null }, policy)).toEqual(MATCHES);
+    expect(evaluated({ ...withDigest(MAC_DIGEST), architecture: null }, policy).verdict).toBe("differs");
   });
 
   test("report if there is none, whether reported or not", () => {
     const reason = "review (codex): has no archive for windows-x86_64";
-    expect(judged({ ...withDigest(DIGEST), platform: "windows" }, policy)).toEqual(differs(reason));
-    expect(judged({ packages: [], platform: "windows" }, policy)).toEqual(differs(reason));
+    expect(evaluated({ ...withDigest(DIGEST), platform: "windows" }, policy)).toEqual(differs(reason));
+    expect(evaluated({ packages: [], platform: "windows" }, policy)).toEqual(differs(reason));
     const anywhere = { packages: [], platform: "windows", architecture: null };
-    expect(judged(anywhere, policy)).toEqual(differs("review (codex): has no archive for windows"));
+    expect(evaluated(anywhere, policy)).toEqual(differs("review (codex): has no archive for windows"));
   });
 });
 
@@ -288,7 +288,7 @@ describe("reasons", () => {
   });
 
   test("sorts the reasons and removes duplicates", () => {
-    const { reasons } = judged({
+    const { reasons } = evaluated({
       filesOk: false,
       packages: [],
       harnesses: [reportedHarness({ version: "9.0.0" }), reportedHarness({ version: "9.0.0" })],
@@ -301,11 +301,11 @@ describe("reasons", () => {
   });
 
   test.each([REASONS_MAX - 1, REASONS_MAX])("reports all reasons up to the limit, %d", (count) => {
-    expect(judged(strangers(count)).reasons).toHaveLength(count);
+    expect(evaluated(strangers(count)).reasons).toHaveLength(count);
   });
 
   test("counts the reasons beyond the maximum", () => {
-    const { reasons } = judged(strangers(REASONS_MAX + 1));
+    const { reasons } = evaluated(strangers(REASONS_MAX + 1));
     expect(reasons).toHaveLength(REASONS_MAX + 1);
     expect(reasons.at(-1)).toBe("and 1 more");
   });
@@ -313,7 +313,7 @@ describe("reasons", () => {
   test.each([REASON_LENGTH_MAX - 1, REASON_LENGTH_MAX, REASON_LENGTH_MAX + 1])(
     "cuts a reason to the longest allowed, not above: %d",
     (length) => {
-      const [reason = ""] = judged({ error: "e".repeat(length) }).reasons;
+      const [reason = ""] = evaluated({ error: "e".repeat(length) }).reasons;
       expect(reason).toHaveLength(Math.min(length, REASON_LENGTH_MAX));
     },
   );

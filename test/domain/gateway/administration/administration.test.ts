@@ -27,8 +27,8 @@ async function reconcile(world: GatewayWorld, signal = NEVER) {
   const done = await adminOf(world).reconcile({
     actor: world.operator,
     signal,
-    onBegin: (asked) => {
-      due = asked;
+    onBegin: (request) => {
+      due = request;
     },
     onKey: () => {
       told += 1;

@@ -43,14 +43,14 @@ async function heldAttempt(world: GatewayWorld, start: () => Promise<unknown>): 
   const before = world.upstream.calls;
   world.upstream.hold();
   const { attempts } = world.gateway.keys;
-  const asked = start().catch(() => {});
+  const pending = start().catch(() => {});
   while (world.upstream.calls === before) await Bun.sleep(0);
   const held = world.upstream.held ?? [];
   world.upstream.held = undefined;
   const answer = async (): Promise<void> => {
     while (held.length === 0) await Bun.sleep(0);
     for (const go of held) go();
-    await asked;
+    await pending;
     await attempts?.drain();
   };
   return { answer };
@@ -221,10 +221,10 @@ describe("a key that an attempt without a response left for a user who lost acce
     await using _ = world;
     world.clock.advance(ATTEMPT_LEASE_MS);
     await world.setUser(user.id, { status: "active" });
-    const asked = ask(world, user);
+    const pending = ask(world, user);
     expect(rowOf(world, user)).toBeUndefined(); // registered by the call, written in a later turn
     await reconcile(world);
-    expect((await asked).status).toMatchObject({ status: "ready", external_id: "key-2" });
+    expect((await pending).status).toMatchObject({ status: "ready", external_id: "key-2" });
     expect(revokeCalls(world)).toBe(0);
     expect(queued(world)).toEqual([]);
     expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
@@ -287,9 +287,9 @@ describe("an attempt that is registered but not yet written", () => {
   test("is made once for all callers of one turn", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
-    const asked = [ask(world, user), ask(world, user, true), rotate(world, user)];
+    const request = [ask(world, user), ask(world, user, true), rotate(world, user)];
     expect(world.gateway.keys.attempts?.isRunning(user.id)).toBe(true);
-    for (const { status } of await Promise.all(asked)) expect(status.external_id).toBe("key-1");
+    for (const { status } of await Promise.all(request)) expect(status.external_id).toBe("key-1");
     expect(world.upstream.calls).toBe(1);
     expect(world.gateway.keys.attempts?.isRunning(user.id)).toBe(false);
   });

@@ -121,13 +121,13 @@ test("a caller who disconnects loses nothing: the key is stored anyway", async (
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
-  const asked = ensure(world, user);
+  const pending = ensure(world, user);
   await Bun.sleep(0);
   await world.gateway.keys.attempts?.isRunning(user.id);
   world.upstream.letGo();
   await world.gateway.keys.attempts?.drain();
   expect(world.gateway.keys.status(user).status).toBe("ready");
-  expect((await asked).status.status).toBe("ready");
+  expect((await pending).status.status).toBe("ready");
 });
 
 test("a failed first attempt is an error with its text and the time of the next one, which succeeds", async () => {
@@ -475,12 +475,12 @@ test("a key created for a user who lost access meanwhile is revoked and not stor
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
-  const asked = ensure(world, user);
+  const pending = ensure(world, user);
   while (world.upstream.calls === 0) await Bun.sleep(1);
   await world.setUser(user.id, { status: "suspended" });
   await retire(world, user);
   world.upstream.letGo();
-  expect((await asked).status.status).toBe("missing");
+  expect((await pending).status.status).toBe("missing");
   world.clock.advance(ATTEMPT_LEASE_MS);
   await reconcile(world);
   expect(world.upstream.keysOf(user.id)).toEqual([]);
@@ -648,15 +648,15 @@ test("only a report about the stored version removes a key, and a new one is cre
 test("the provisioner gets the metadata of its last response again, and null after a response without metadata", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
-  const asked = () => world.upstream.requests.map(({ previous }) => previous);
+  const request = () => world.upstream.requests.map(({ previous }) => previous);
   await ensure(world, user);
-  expect(asked()).toEqual([null]);
+  expect(request()).toEqual([null]);
   for (let round = 0; round < 2; round += 1) {
     world.clock.advance(VALIDATE_EVERY_MS);
     await validate(world, user);
   }
   const key = { externalId: "key-1", alias: "ana@example.org" };
-  expect(asked().slice(1)).toEqual([
+  expect(request().slice(1)).toEqual([
     { ...key, metadata: { n: 1 } },
     { ...key, metadata: null },
   ]);

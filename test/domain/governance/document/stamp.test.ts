@@ -148,9 +148,9 @@ describe("removing a stamp", () => {
   });
 
   test("keeps demands that an administrator added", () => {
-    const asked = draft({ contract_version: 2, required_capabilities: ["unverified_harness_versions"] });
-    expect(unstamped(stamp(asked, OFF))).toEqual(asked);
-    expect(unstamped(stamp(draft({ ...asked, ...ranged }), OFF)).required_capabilities).toEqual([
+    const required = draft({ contract_version: 2, required_capabilities: ["unverified_harness_versions"] });
+    expect(unstamped(stamp(required, OFF))).toEqual(required);
+    expect(unstamped(stamp(draft({ ...required, ...ranged }), OFF)).required_capabilities).toEqual([
       "unverified_harness_versions",
     ]);
   });

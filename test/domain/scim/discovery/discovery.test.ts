@@ -7,7 +7,7 @@ import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../../src/domain/s
 
 const BASE = "https://control.example.org";
 const discovery = createDiscovery({ baseUrl: () => BASE, pageMax: 200 });
-const read = (path: string, asked = {}) => JSON.parse(discovery.answer(path, asked).json);
+const read = (path: string, parameters = {}) => JSON.parse(discovery.answer(path, parameters).json);
 
 const CHARACTERISTICS = [
   "name",

@@ -33,13 +33,13 @@ beforeEach(async () => {
 });
 afterEach(() => world.dispose());
 
-const create = (body: object, asked = {}): Promise<ScimResponse> =>
-  world.groups.create(world.caller, body, asked);
-const replace = (id: string, body: object, asked = {}) =>
-  world.groups.replace(world.caller, id, { body, ...asked });
+const create = (body: object, parameters = {}): Promise<ScimResponse> =>
+  world.groups.create(world.caller, body, parameters);
+const replace = (id: string, body: object, parameters = {}) =>
+  world.groups.replace(world.caller, id, { body, ...parameters });
 const patch = (id: string, ...operations: object[]) =>
   world.groups.patch(world.caller, id, { body: patchOf(...operations) });
-const get = (id: string, asked = {}) => world.groups.get(world.caller, id, asked);
+const get = (id: string, parameters = {}) => world.groups.get(world.caller, id, parameters);
 const shown = async (response: ScimResponse) => JSON.parse(await textOf(response));
 
 const engineering = async (...ids: string[]): Promise<string> =>
@@ -378,12 +378,15 @@ describe("conditional requests", () => {
   test("refuses requests with If-Match of another version and changes nothing", async () => {
     const id = await engineering(ada);
     const before = footprint(id);
-    const asked = { ifMatch: 'W/"2"' };
+    const parameters = { ifMatch: 'W/"2"' };
     for (const work of [
-      () => replace(id, { displayName: "Other" }, asked),
+      () => replace(id, { displayName: "Other" }, parameters),
       () =>
-        world.groups.patch(world.caller, id, { body: patchOf({ op: "remove", path: "members" }), ...asked }),
-      () => world.groups.remove(world.caller, id, asked),
+        world.groups.patch(world.caller, id, {
+          body: patchOf({ op: "remove", path: "members" }),
+          ...parameters,
+        }),
+      () => world.groups.remove(world.caller, id, parameters),
     ]) {
       expect(await refusalOf(work)).toMatchObject({ status: 412, scimType: undefined });
     }

@@ -181,7 +181,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     await world.groups.remove(world.caller, streamed, {});
   });
 
-  const get = (id: string, asked = {}) => world.groups.get(world.caller, id, asked);
+  const get = (id: string, parameters = {}) => world.groups.get(world.caller, id, parameters);
   const piecesOf = async ({ json }: ScimResponse): Promise<string[]> => {
     if (json === undefined || typeof json === "string") throw new Error("this came in one piece");
     return await Array.fromAsync(json);

@@ -8,7 +8,13 @@ import {
 } from "../../../../src/domain/scim/messages/messages.ts";
 import { groupFrame, type UserRelations, userJson } from "../../../../src/domain/scim/messages/render.ts";
 import { readView } from "../../../../src/domain/scim/messages/view.ts";
-import type { AskedView, GroupRow, Named, ScimObject, UserRow } from "../../../../src/domain/scim/model.ts";
+import type {
+  GroupRow,
+  Named,
+  ScimObject,
+  UserRow,
+  ViewParameters,
+} from "../../../../src/domain/scim/model.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
 
 const BASE = "https://control.example.org";
@@ -53,10 +59,10 @@ const meta = {
 
 const textOf = (
   doc: ScimObject,
-  { asked = {}, computed }: { asked?: AskedView; computed?: Computed } = {},
+  { parameters = {}, computed }: { parameters?: ViewParameters; computed?: Computed } = {},
 ) => {
   const related = { groups: [], manager: undefined, ...computed };
-  return userJson(userRow(doc), related, { view: readView("User", asked), baseUrl: BASE });
+  return userJson(userRow(doc), related, { view: readView("User", parameters), baseUrl: BASE });
 };
 const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));
 
@@ -142,40 +148,40 @@ describe("a manager", () => {
     emails,
     [ENTERPRISE_USER]: { manager },
   });
-  const managerOf = (manager: ScimObject, named: Named | undefined, asked: AskedView = {}) =>
-    shown(withManager(manager), { asked, computed: named ? { manager: named } : {} })[ENTERPRISE_USER];
+  const managerOf = (manager: ScimObject, named: Named | undefined, parameters: ViewParameters = {}) =>
+    shown(withManager(manager), { parameters, computed: named ? { manager: named } : {} })[ENTERPRISE_USER];
   const resolved = { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, displayName: GRACE.display };
 
-  test.each<[string, AskedView]>([
+  test.each<[string, ViewParameters]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
   ])(
     "renders a manager who is a user with a reference and name, whatever reference was sent (%s)",
-    (_, asked) => {
-      expect(managerOf({ value: GRACE.id }, GRACE, asked)).toEqual({ manager: resolved });
-      expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, asked)).toEqual({
+    (_, parameters) => {
+      expect(managerOf({ value: GRACE.id }, GRACE, parameters)).toEqual({ manager: resolved });
+      expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, parameters)).toEqual({
         manager: resolved,
       });
     },
   );
 
-  test.each<[string, AskedView]>([
+  test.each<[string, ViewParameters]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("renders a manager without a name with only the reference (%s)", (_, asked) => {
+  ])("renders a manager without a name with only the reference (%s)", (_, parameters) => {
     const nameless = { ...GRACE, display: null };
     const { displayName: _name, ...unnamed } = resolved;
-    expect(managerOf({ value: GRACE.id }, nameless, asked)).toEqual({ manager: unnamed });
+    expect(managerOf({ value: GRACE.id }, nameless, parameters)).toEqual({ manager: unnamed });
   });
 
-  test.each<[string, AskedView]>([
+  test.each<[string, ViewParameters]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("keeps the value of a manager who is not a user and drops the reference (%s)", (_, asked) => {
-    expect(managerOf({ value: 'a "{b}" \\' }, undefined, asked)).toEqual({
+  ])("keeps the value of a manager who is not a user and drops the reference (%s)", (_, parameters) => {
+    expect(managerOf({ value: 'a "{b}" \\' }, undefined, parameters)).toEqual({
       manager: { value: 'a "{b}" \\' },
     });
-    expect(managerOf({ value: "x", $ref: "../Users/x" }, undefined, asked)).toEqual({
+    expect(managerOf({ value: "x", $ref: "../Users/x" }, undefined, parameters)).toEqual({
       manager: { value: "x" },
     });
   });
@@ -194,12 +200,12 @@ describe("a partial user", () => {
   };
 
   test("lists the extension schema only if some of its attributes are included", () => {
-    expect(shown(doc, { asked: { attributes: ["userName"] } })).toEqual({
+    expect(shown(doc, { parameters: { attributes: ["userName"] } })).toEqual({
       schemas: [CORE_USER],
       id: "u1",
       userName: "ada@example.com",
     });
-    expect(shown(doc, { asked: { attributes: ["department"] } })).toEqual({
+    expect(shown(doc, { parameters: { attributes: ["department"] } })).toEqual({
       schemas: [CORE_USER, ENTERPRISE_USER],
       id: "u1",
       [ENTERPRISE_USER]: { department: "R&D" },
@@ -207,8 +213,8 @@ describe("a partial user", () => {
   });
 
   test("has parts of computed attributes", () => {
-    const asked = { attributes: ["groups.display", "emails.value", "meta.version"] };
-    expect(shown(doc, { asked, computed: { groups: TEAMS } })).toEqual({
+    const parameters = { attributes: ["groups.display", "emails.value", "meta.version"] };
+    expect(shown(doc, { parameters, computed: { groups: TEAMS } })).toEqual({
       schemas: [CORE_USER],
       id: "u1",
       emails: [{ value: "ada@example.com" }],
@@ -225,8 +231,8 @@ describe("a group", () => {
     type: "User",
     ...(display !== null && { display }),
   });
-  const groupText = (row: GroupRow, asked: AskedView, members: readonly Named[]): string => {
-    const frame = groupFrame(row, { view: readView("Group", asked), baseUrl: BASE });
+  const groupText = (row: GroupRow, parameters: ViewParameters, members: readonly Named[]): string => {
+    const frame = groupFrame(row, { view: readView("Group", parameters), baseUrl: BASE });
     return frame.before + (frame.members?.(JSON.stringify(members.map(memberOf))) ?? "") + frame.after;
   };
 
@@ -255,14 +261,14 @@ describe("a group", () => {
     expect(got.members).toEqual([]);
   });
 
-  test.each<[AskedView, string[]]>([
+  test.each<[ViewParameters, string[]]>([
     [{ excludedAttributes: ["members"] }, ["schemas", "id", "externalId", "displayName", "meta"]],
     [{ excludedAttributes: ["members", "meta"] }, ["schemas", "id", "externalId", "displayName"]],
     [{ excludedAttributes: ["meta"] }, ["schemas", "id", "externalId", "displayName", "members"]],
     [{ attributes: ["id"] }, ["schemas", "id"]],
     [{ attributes: ["members"] }, ["schemas", "id", "members"]],
-  ])("renders a group asked for with %j with the attributes %j", (asked, names) => {
-    expect(Object.keys(JSON.parse(groupText(groupRow(), asked, [GRACE])))).toEqual(names);
+  ])("renders a group parameters for with %j with the attributes %j", (parameters, names) => {
+    expect(Object.keys(JSON.parse(groupText(groupRow(), parameters, [GRACE])))).toEqual(names);
   });
 
   test("has parts of its members", () => {

@@ -15,8 +15,8 @@ const user: ScimObject = {
   meta: { resourceType: "User", version: 'W/"1"' },
 };
 
-const shown = (asked: Parameters<typeof readView>[1]): ScimObject =>
-  project(user, readView("User", asked).partsOf("User"));
+const shown = (parameters: Parameters<typeof readView>[1]): ScimObject =>
+  project(user, readView("User", parameters).partsOf("User"));
 
 function refusal(work: () => unknown): ScimError {
   try {
@@ -121,8 +121,8 @@ describe("SCIM-70 attributes that need not be read", () => {
     ["manager", { excludedAttributes: [`${ENTERPRISE_USER}:manager`] }, false],
     ["manager", { attributes: ["manager.value"] }, true],
     ["manager", { attributes: ["department"] }, false],
-  ])("%s with %j is included: %p", (name, asked, expected) => {
-    expect(readView("User", asked).shows(name)).toBe(expected);
+  ])("%s with %j is included: %p", (name, parameters, expected) => {
+    expect(readView("User", parameters).shows(name)).toBe(expected);
   });
 
   test("members are excluded when only a group's id is requested", () => {

@@ -1,7 +1,7 @@
 // Every lookup of an identity provider uses an index, as SQLite itself reports, and nothing is read that is not returned.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AskedList } from "../../../../src/domain/scim/model.ts";
+import type { ListParameters } from "../../../../src/domain/scim/model.ts";
 import type { SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { createSearchWorld, type SearchWorld } from "./search-world.ts";
 import { listenToStatements, type StatementLog } from "./statement-log.ts";
@@ -11,10 +11,10 @@ async function stepsOf(
   log: StatementLog,
   world: SearchWorld,
   scope: SearchScope,
-  asked: AskedList,
+  parameters: ListParameters,
 ): Promise<string[]> {
   log.take();
-  await world.list(scope, asked);
+  await world.list(scope, parameters);
   const queries = log.take().filter(({ sql }) => sql.startsWith("select"));
   using explaining = new Database(world.file, { readonly: true });
   return queries.flatMap(({ sql }) =>
@@ -73,13 +73,13 @@ describe("an index is used", () => {
     ["User", 'meta.lastModified gt "2020-01-01T00:00:00Z"'],
     ["User", 'meta.lastModified gt "2020-01-01T00:00:00Z" and userName eq "ada"'],
   ])("%s: %s", async (scope, filter) => {
-    for (const asked of [
+    for (const parameters of [
       { filter },
       { filter, count: 0 },
       { filter, startIndex: 2 },
       { filter, sortBy: "id" },
     ]) {
-      const steps = await stepsOf(explained.log, explained.world, scope, asked);
+      const steps = await stepsOf(explained.log, explained.world, scope, parameters);
       const step = steps.join("\n");
       expect(step).not.toMatch(/SCAN scim_/);
       expect(step).not.toMatch(/SEARCH scim_(?!organizations).+\(organization_\w+=\?\)/);
@@ -111,9 +111,9 @@ test("pages without a filter follow the order of an index without sorting", asyn
 test("SCIM-121 a page of many needs as many queries as a page of one", async () => {
   await using explained = await createExplained();
   const { log, world } = explained;
-  const queriesOf = async (asked: AskedList): Promise<number> => {
+  const queriesOf = async (parameters: ListParameters): Promise<number> => {
     log.take();
-    await world.list("User", asked);
+    await world.list("User", parameters);
     return log.take().length;
   };
   await queriesOf({});

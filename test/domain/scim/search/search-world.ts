@@ -2,7 +2,12 @@
 import { users } from "../../../../src/domain/identity/tables.ts";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
 import { addMembers, findUsers } from "../../../../src/domain/scim/groups/members-store.ts";
-import type { AskedList, ScimCaller, ScimObject, ScimSettings } from "../../../../src/domain/scim/model.ts";
+import type {
+  ListParameters,
+  ScimCaller,
+  ScimObject,
+  ScimSettings,
+} from "../../../../src/domain/scim/model.ts";
 import { arrangedUser } from "../../../../src/domain/scim/schema/document.ts";
 import { foldCase } from "../../../../src/domain/scim/schema/fold-case.ts";
 import { type ListJson, ScimSearch } from "../../../../src/domain/scim/search/search.ts";
@@ -30,7 +35,7 @@ export interface SearchWorld extends World {
   addUsers(...docs: readonly ScimObject[]): Promise<string[]>;
   /** writes a group @returns its id */
   addGroup(displayName: string, members?: readonly string[], externalId?: string): Promise<string>;
-  list(scope: SearchScope, asked?: AskedList): Promise<ListResponse>;
+  list(scope: SearchScope, parameters?: ListParameters): Promise<ListResponse>;
   /** @returns the ids of all resources that match a filter, by creation */
   found(scope: SearchScope, filter: string): Promise<string[]>;
 }
@@ -63,8 +68,8 @@ export async function createSearchWorld(
     actor: { kind: "scim", id: null, label: "scim:test", organizationId },
     profile: "standard",
   };
-  const list = async (scope: SearchScope, asked: AskedList = {}): Promise<ListResponse> =>
-    JSON.parse(await listText(search.list(caller, scope, asked)));
+  const list = async (scope: SearchScope, parameters: ListParameters = {}): Promise<ListResponse> =>
+    JSON.parse(await listText(search.list(caller, scope, parameters)));
   return Object.assign(world, {
     search,
     caller,

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import { WHOLE_GROUP_MEMBERS_MAX } from "../../../../src/domain/scim/groups/group-views.ts";
-import type { AskedList, ScimCaller, ScimObject } from "../../../../src/domain/scim/model.ts";
+import type { ListParameters, ScimCaller, ScimObject } from "../../../../src/domain/scim/model.ts";
 import { SCANS_WAITING_MAX, SLICE_ROWS } from "../../../../src/domain/scim/search/scans.ts";
 import { PAGE_DEFAULT, type SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
@@ -19,9 +19,9 @@ const namesOf = ({ Resources }: ListResponse): unknown[] =>
   Resources.map(({ userName, displayName }) => userName ?? displayName);
 
 /** @returns status, keyword and text of the refusal */
-async function refused(world: SearchWorld, scope: SearchScope, asked: AskedList): Promise<string> {
+async function refused(world: SearchWorld, scope: SearchScope, parameters: ListParameters): Promise<string> {
   try {
-    await world.list(scope, asked);
+    await world.list(scope, parameters);
   } catch (error) {
     if (error instanceof ScimError) return `${error.status} ${error.scimType}: ${error.message}`;
     throw error;
@@ -65,11 +65,11 @@ describe("a page", () => {
       ["user0", "user1", "user2", "user3", "user4"],
     ],
     ["no resources for a very low count", { startIndex: -1e300, count: "-9223372036854775808" }, 1, []],
-  ])("SCIM-63 returns %s", async (_what, asked, startIndex, names) => {
+  ])("SCIM-63 returns %s", async (_what, parameters, startIndex, names) => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(5));
     for (const filter of [undefined, 'userName sw "user"', 'userName co "user"']) {
-      const response = await world.list("User", { ...asked, filter });
+      const response = await world.list("User", { ...parameters, filter });
       expect(namesOf(response)).toEqual(names);
       expect(response).toMatchObject({ totalResults: 5, startIndex, itemsPerPage: names.length });
     }
@@ -115,9 +115,9 @@ describe("a page", () => {
     [{ sortBy: "members" }, "sortBy must name an attribute"],
     [{ sortOrder: "up" }, "sortOrder must be ascending or descending"],
     [{ attributes: ["id"], excludedAttributes: ["name"] }, "attributes and excludedAttributes"],
-  ])("is refused for %j", async (asked, problem) => {
+  ])("is refused for %j", async (parameters, problem) => {
     await using world = await createSearchWorld();
-    const text = await refused(world, "User", asked);
+    const text = await refused(world, "User", parameters);
     expect(text).toStartWith("400 invalidValue: ");
     expect(text).toContain(problem);
   });
@@ -264,8 +264,14 @@ describe("totalResults", () => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(30));
     for (const filter of ['userName sw "user1"', 'userName co "user1"'])
-      for (const asked of [{}, { count: 3 }, { count: 0 }, { startIndex: 5, count: 2 }, { startIndex: 50 }])
-        expect((await world.list("User", { ...asked, filter })).totalResults).toBe(11);
+      for (const parameters of [
+        {},
+        { count: 3 },
+        { count: 0 },
+        { startIndex: 5, count: 2 },
+        { startIndex: 50 },
+      ])
+        expect((await world.list("User", { ...parameters, filter })).totalResults).toBe(11);
   });
 });
 
@@ -298,8 +304,8 @@ describe("the name of a manager", () => {
     }
     expect(await world.found("User", "manager.displayName pr")).toEqual(led);
     expect(await world.found("User", "manager.displayName eq null and manager pr")).toEqual(unnamed);
-    const asked = { filter: "manager pr", sortBy: "manager.displayName" };
-    const order = namesOf(await world.list("User", asked));
+    const parameters = { filter: "manager pr", sortBy: "manager.displayName" };
+    const order = namesOf(await world.list("User", parameters));
     expect(order).toEqual(["led1", "led2", "led0", "led4", "led3", "a", "b"]);
   });
 });
@@ -323,7 +329,7 @@ describe("a look-up of one user", () => {
       await world.addGroup('Engineers \u{1F600} "1"', [id]);
       await world.addGroup("Engineers \uFF5E", [id]);
       const filter = `${name} eq "${{ id, userName: "ADA", externalId: "e1" }[name]}"`;
-      const variants: readonly AskedList[] = [
+      const variants: readonly ListParameters[] = [
         {},
         { count: 0 },
         { count: 1 },
@@ -332,9 +338,11 @@ describe("a look-up of one user", () => {
         { attributes: ["groups.display", "title"] },
         { excludedAttributes: ["groups"] },
       ];
-      for (const asked of variants) {
-        const response = await world.list("User", { ...asked, filter });
-        expect(response).toEqual(await world.list("User", { ...asked, filter: `${filter} and active pr` }));
+      for (const parameters of variants) {
+        const response = await world.list("User", { ...parameters, filter });
+        expect(response).toEqual(
+          await world.list("User", { ...parameters, filter: `${filter} and active pr` }),
+        );
         expect(response.totalResults).toBe(1);
       }
       const stranger = await addStranger(world);
@@ -418,8 +426,12 @@ describe("SCIM-132 a search without an index", () => {
   ])("scans no more resources than allowed: 3 with %j allowed", async (scanRowsMax, expected) => {
     await using world = await createSearchWorld({ scanRowsMax });
     await world.addUsers(...numbered(3));
-    for (const asked of [{ filter: 'title co "t"' }, { sortBy: "title" }, { filter: 'not (title eq "x")' }]) {
-      const outcome = await world.list("User", asked).then(
+    for (const parameters of [
+      { filter: 'title co "t"' },
+      { sortBy: "title" },
+      { filter: 'not (title eq "x")' },
+    ]) {
+      const outcome = await world.list("User", parameters).then(
         ({ totalResults }) => `200 ${totalResults}`,
         (error: ScimError) => `${error.status} ${error.scimType}: ${error.message}`,
       );
@@ -437,11 +449,14 @@ describe("SCIM-132 a search without an index", () => {
     {},
   ])(
     "is limited, and one with an index is not: %j is answered for any number of resources",
-    async (asked) => {
+    async (parameters) => {
       await using world = await createSearchWorld({ scanRowsMax: 1 });
       await world.addUsers(...numbered(3));
-      const { totalResults } = await world.list(asked.filter?.includes("members") ? "all" : "User", asked);
-      expect(totalResults).toBe(asked.filter ? 1 : 3);
+      const { totalResults } = await world.list(
+        parameters.filter?.includes("members") ? "all" : "User",
+        parameters,
+      );
+      expect(totalResults).toBe(parameters.filter ? 1 : 3);
     },
   );
 
@@ -483,7 +498,7 @@ test("a list of groups with many members is streamed from one point in time", as
   const people = await world.addUsers(...numbered(WHOLE_GROUP_MEMBERS_MAX - 1));
   const small = await world.addGroup("Small", people.slice(0, 2));
   const large = await world.addGroup("Large", people);
-  const listed = (asked: AskedList = {}) => world.search.list(world.caller, "Group", asked);
+  const listed = (parameters: ListParameters = {}) => world.search.list(world.caller, "Group", parameters);
   const membersOf = (ids: readonly string[]) => ids.toSorted().map((value) => ({ value }));
 
   const pieces = listed();

@@ -370,8 +370,8 @@ describe("a request for a token", () => {
 
   test("is refused with all its problems at once", async () => {
     await using world = await createWorld();
-    const asked = { label: "", profile: "okta", expiresAtMs: START_MS };
-    const error = await refusalOf(tokensOf(world).create(operatorOf(world), asked));
+    const request = { label: "", profile: "okta", expiresAtMs: START_MS };
+    const error = await refusalOf(tokensOf(world).create(operatorOf(world), request));
     expect(error.reason).toBe("scim_token.invalid");
     expect(error.problems.map(({ pointer }) => pointer)).toEqual(["/label", "/expires_at", "/profile"]);
   });

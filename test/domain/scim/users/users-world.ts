@@ -4,7 +4,12 @@ import { OAUTH_CLIENT_ID } from "../../../../src/domain/access/wire.ts";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import type { Role, User } from "../../../../src/domain/identity/service.ts";
 import type { ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
-import type { AskedView, ScimCaller, ScimResponse, ScimSettings } from "../../../../src/domain/scim/model.ts";
+import type {
+  ScimCaller,
+  ScimResponse,
+  ScimSettings,
+  ViewParameters,
+} from "../../../../src/domain/scim/model.ts";
 import type { ScimUsers } from "../../../../src/domain/scim/users/users.ts";
 import { PATCH_OP } from "../../../../src/domain/scim/wire.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
@@ -20,7 +25,7 @@ export interface UsersWorld extends TestServer {
   add(body?: object): Promise<ScimResponse>;
   patch(id: string, ...operations: readonly object[]): Promise<ScimResponse>;
   /** @returns the resource as it is returned now */
-  shown(id: string, asked?: AskedView): Record<string, unknown>;
+  shown(id: string, parameters?: ViewParameters): Record<string, unknown>;
   account(id: string): User;
 }
 
@@ -39,7 +44,7 @@ export async function createUsersWorld(scim: Partial<ScimSettings> = {}): Promis
     add: (body: object = { userName: ADA }) => users.create(caller, body, {}),
     patch: (id: string, ...operations: readonly object[]) =>
       users.patch(caller, id, { body: { schemas: [PATCH_OP], Operations: operations } }),
-    shown: (id: string, asked: AskedView = {}) => resourceOf(users.get(caller, id, asked)),
+    shown: (id: string, parameters: ViewParameters = {}) => resourceOf(users.get(caller, id, parameters)),
     account: (id: string) => domain.identity.users.show(world.organizationId, id),
   });
 }

@@ -344,8 +344,8 @@ test("groups are sorted by name, on one user and on a page of users", async () =
   expect(world.shown(ada).groups).toEqual([shownAs(engineering, "Engineering"), shownAs(staff, STAFF)]);
   expect(world.shown(grace).groups).toEqual([shownAs(staff, STAFF)]);
   expect(world.shown(none).groups).toEqual([]);
-  const asked = { sortBy: "userName", sortOrder: "descending" };
-  const page = JSON.parse(String(await world.domain.scim.search.list(world.caller, "User", asked)));
+  const parameters = { sortBy: "userName", sortOrder: "descending" };
+  const page = JSON.parse(String(await world.domain.scim.search.list(world.caller, "User", parameters)));
   const [ofNone, ofGrace, ofAda] = page.Resources;
   expect(ofNone.groups).toEqual([]);
   expect(ofGrace.groups).toEqual([shownAs(staff, STAFF)]);

@@ -25,7 +25,7 @@ const server = Bun.serve({
 afterAll(() => server.stop(true));
 
 /** @returns the status or the reason of the refusal, its cause, and how the request was counted */
-async function send(path: string, origin = server.url.origin, asked = origin) {
+async function send(path: string, origin = server.url.origin, input = origin) {
   const counted: ProviderRequest[] = [];
   const destinations = () => [{ name: "identity-provider", origin, why: "sign-in" }];
   const outbound = createOutbound({ allowed: [], found: destinations });
@@ -33,7 +33,7 @@ async function send(path: string, origin = server.url.origin, asked = origin) {
   const dependencies = { clock: heldClock(), outbound, observeSso };
   const requests = new ProviderRequests(dependencies, { ca: undefined, destinations });
   const begunAtMs = performance.now();
-  const response = await requests.send("token", `${asked}${path}`).catch((error: unknown) => error);
+  const response = await requests.send("token", `${input}${path}`).catch((error: unknown) => error);
   const allMs = performance.now() - begunAtMs;
   const [{ endpoint, outcome, durationMs } = { durationMs: -1 }] = counted;
   expect([endpoint, counted.length, durationMs >= 0 && durationMs <= allMs]).toEqual(["token", 1, true]);

@@ -346,8 +346,8 @@ describe("SSO-20 a callback with a fault is refused", () => {
     idp.faults = { callback };
     const found = await refusalOf(signIn());
     expect(found).toBe(refusal);
-    const asked = idp.requests.filter((request) => request === "POST /token").length;
-    expect(asked).toBe(callback.code === "made-up" ? 1 : 0);
+    const parameters = idp.requests.filter((request) => request === "POST /token").length;
+    expect(parameters).toBe(callback.code === "made-up" ? 1 : 0);
   });
 
   test("refuses a callback with a repeated parameter", async () => {

@@ -9,10 +9,10 @@ afterAll(() => site[Symbol.asyncDispose]());
 const admin = await site.signedIn("admin");
 
 test("CON-114 what happened while a page was read is in the past", async () => {
-  const asked = site.request("GET", "/console/system", { cookie: admin.cookie });
+  const pending = site.request("GET", "/console/system", { cookie: admin.cookie });
   await setImmediate();
   site.world.clock.advance(MINUTE_MS / 2);
-  const html = await (await asked).text();
+  const html = await (await pending).text();
   expect(html).toContain("just now");
   expect(html).not.toContain("in less than a minute");
 });

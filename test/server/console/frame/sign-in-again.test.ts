@@ -44,9 +44,9 @@ const signIn = (browser: FormBrowser, page: Page, email: string, password = PASS
 describe("CON-119 the page of a form whose session has ended", () => {
   test("signs in and sends the form on, which is done at once", async () => {
     const browser = consoleBrowser(site, admin);
-    const asked = await sendLate(browser);
-    expect([asked.status, asked.heading, draftOf(admin)]).toEqual([401, HEADING, undefined]);
-    const done = await signIn(browser, asked, "ana@example.com");
+    const question = await sendLate(browser);
+    expect([question.status, question.heading, draftOf(admin)]).toEqual([401, HEADING, undefined]);
+    const done = await signIn(browser, question, "ana@example.com");
     expect([done.status, done.heading]).toEqual([200, "Review your draft"]);
     expect(done.html).not.toContain(PASSWORD);
     expect(JSON.stringify(draftOf(admin))).toContain("71");
@@ -59,9 +59,13 @@ describe("CON-119 the page of a form whose session has ended", () => {
     const form = formTo(await browser.visit(path), path);
     browser.cookies.clear();
     const entered = { act: "save", kind: "local", name: "git", command: "npx", enabled: "yes" };
-    const asked = await browser.submit(form, { ...entered, harness_codex: "yes", harness_opencode: "yes" });
+    const question = await browser.submit(form, {
+      ...entered,
+      harness_codex: "yes",
+      harness_opencode: "yes",
+    });
     const given = { sign_in: "password", sign_in_email: "ana@example.com", sign_in_password: PASSWORD };
-    expect((await browser.submit(formTo(asked, path), given)).heading).toBe("Review your draft");
+    expect((await browser.submit(formTo(question, path), given)).heading).toBe("Review your draft");
     const { harnesses } = drafts.existing(admin.actor).document;
     for (const key of ["codex", "opencode"] as const)
       expect(harnesses[key]?.mcp).toMatchObject([{ name: "git" }]);
@@ -111,10 +115,10 @@ describe("CON-119 the page of a form whose session has ended", () => {
 
   test("needs the token of its own form", async () => {
     const browser = consoleBrowser(site, admin);
-    const asked = await sendLate(browser);
-    const form = formTo(asked, EDIT);
+    const question = await sendLate(browser);
+    const form = formTo(question, EDIT);
     const stale = { ...form, fields: { ...form.fields, csrf: "00" } };
-    const answer = await signIn(browser, { ...asked, forms: [stale] }, "ana@example.com");
+    const answer = await signIn(browser, { ...question, forms: [stale] }, "ana@example.com");
     expect([answer.status, answer.heading, draftOf(admin)]).toEqual([401, HEADING, undefined]);
   });
 
@@ -129,9 +133,9 @@ describe("CON-119 the page of a form whose session has ended", () => {
     const browser = consoleBrowser(site, admin);
     const form = formTo(await browser.visit("/console/policy"), "/console/theme");
     browser.cookies.clear();
-    const asked = await browser.submit(form, { theme: "dark" });
+    const question = await browser.submit(form, { theme: "dark" });
     const fields = { sign_in: "password", sign_in_email: "ana@example.com", sign_in_password: PASSWORD };
-    const done = await browser.submit(formTo(asked, "/console/theme"), fields);
+    const done = await browser.submit(formTo(question, "/console/theme"), fields);
     expect([done.status, done.path]).toEqual([200, "/console/policy"]);
     expect(done.html).toContain('data-theme="dark"');
   });
@@ -195,10 +199,10 @@ describe("CON-119 an account with a second factor", () => {
 
 test("CON-119 people whom the identity provider signs in have no password to enter", async () => {
   await using company = await createTestServer({ access: { identityMode: "oidc" } });
-  const asked = await sendLate(consoleBrowser(company, await company.signedIn("admin")));
-  expect(asked.heading).toBe(HEADING);
-  expect(asked.html).not.toContain("sign_in_password");
-  expect(formTo(asked, EDIT).fields.text ?? asked.html).toContain("ttl_seconds");
+  const question = await sendLate(consoleBrowser(company, await company.signedIn("admin")));
+  expect(question.heading).toBe(HEADING);
+  expect(question.html).not.toContain("sign_in_password");
+  expect(formTo(question, EDIT).fields.text ?? question.html).toContain("ttl_seconds");
 });
 
 test("CON-119 an account that must set up a second factor does so in another tab", async () => {
@@ -211,8 +215,8 @@ test("CON-119 an account that must set up a second factor does so in another tab
   const late = { text: managedText({ ttl_seconds: 71 }), by: strict.domain.access.formOwners.mark(user.id) };
   const browser = consoleBrowser(strict, { cookie: "none=none" });
   const sent = await browser.submit({ action: EDIT, fields: late, buttons: [] }, {});
-  const asked = await signIn(browser, sent, "eve@example.com");
-  expect([asked.status, asked.heading]).toEqual([401, HEADING]);
-  expect(asked.html).toContain("must set up a second factor first");
-  expect(asked.html).toContain("ttl_seconds");
+  const question = await signIn(browser, sent, "eve@example.com");
+  expect([question.status, question.heading]).toEqual([401, HEADING]);
+  expect(question.html).toContain("must set up a second factor first");
+  expect(question.html).toContain("ttl_seconds");
 });

@@ -134,10 +134,10 @@ describe("CON-81 a token", () => {
       profile: "standard",
     });
     const path = `${TOKENS}/${view.id}/revoke`;
-    const asked = await browser.visit(path);
-    expect(asked.heading).toBe("Revoke token okta?");
-    expect(asked.html).toContain("Users and groups stay");
-    const done = await browser.submit(formTo(asked, path), {});
+    const question = await browser.visit(path);
+    expect(question.heading).toBe("Revoke token okta?");
+    expect(question.html).toContain("Users and groups stay");
+    const done = await browser.submit(formTo(question, path), {});
     expect([done.path, done.html.includes("Revoked okta.")]).toEqual([TOKENS, true]);
     expect(await ask(token.reveal())).toBe(401);
     expect(done.html).not.toContain("<bdi>okta</bdi>");

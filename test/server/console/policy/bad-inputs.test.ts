@@ -83,10 +83,10 @@ test("CON-53 every difference between a draft whose revision is gone and the cur
   await expect(governance.draftPublishing.publish(ana.actor, stale)).rejects.toMatchObject({
     reason: "governance.stale_revision",
   });
-  const asked = await mine.submit(formTo(review, MERGE), {});
-  expect(asked.html).toContain(`The draft differs from r${current().sequence} in 2 places`);
-  expect(asked.html).not.toContain("Before both");
-  const decided = await mine.submit(formTo(asked, MERGE), { choice0: "mine", choice1: "mine" });
+  const question = await mine.submit(formTo(review, MERGE), {});
+  expect(question.html).toContain(`The draft differs from r${current().sequence} in 2 places`);
+  expect(question.html).not.toContain("Before both");
+  const decided = await mine.submit(formTo(question, MERGE), { choice0: "mine", choice1: "mine" });
   expect(decided.html).toContain("The draft is merged.");
   expect(decided.html).toContain("Seconds until a policy is fetched again");
   expect(governance.drafts.existing(ana.actor)).toMatchObject({
@@ -103,9 +103,9 @@ test.each([
   await save(`${managedYaml(current().document).replace(/^ttl_seconds.*\n/m, "")}${line}`);
   await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));
   const review = await mine.visit(REVIEW);
-  const asked = await mine.submit(formTo(review, MERGE), {});
-  for (const { html } of [review, asked]) expect(html.includes(COMMENTS_LOST)).toBe(isSaid);
-  await mine.submit(formTo(asked, MERGE), { choice0: "mine" });
+  const question = await mine.submit(formTo(review, MERGE), {});
+  for (const { html } of [review, question]) expect(html.includes(COMMENTS_LOST)).toBe(isSaid);
+  await mine.submit(formTo(question, MERGE), { choice0: "mine" });
   expect(await governance.drafts.textOf(governance.drafts.existing(ana.actor))).not.toContain("#");
   await publishAs(cleo.actor, managedText({}));
 });
@@ -131,12 +131,12 @@ test("CON-49 a form says before that saving it drops the comments of another tex
 test("CON-53 a merge that is sent without a choice says what is missing, and merges nothing", async () => {
   await save(managedText({ ttl_seconds: 71 }));
   await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));
-  const asked = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
+  const question = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
   const { version } = governance.drafts.existing(ana.actor);
-  const form = formTo(asked, MERGE);
+  const form = formTo(question, MERGE);
   const { choice0: _proposed, ...fields } = form.fields;
   const again = await mine.submit({ ...form, fields }, {});
-  expect([asked.status, again.status]).toEqual([200, 400]);
+  expect([question.status, again.status]).toEqual([200, 400]);
   expect(again.html).toContain("Choose a value for each place; nothing was merged.");
   expect(governance.drafts.existing(ana.actor).version).toBe(version);
   await mine.submit(formTo(again, MERGE), { choice0: "mine" });
@@ -146,9 +146,9 @@ test("CON-53 a merge that is sent without a choice says what is missing, and mer
 test("CON-118 values that were published after the reader decided are asked for again", async () => {
   await save(managedText({ ttl_seconds: 71 }));
   await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));
-  const asked = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
+  const question = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
   await publishAs(cleo.actor, managedText({ ttl_seconds: 73 }));
-  const again = await mine.submit(formTo(asked, MERGE), { choice0: "mine" });
+  const again = await mine.submit(formTo(question, MERGE), { choice0: "mine" });
   expect(again.html).toContain("Decide these places again.");
   expect(again.html).toMatch(/Published:.*73/s);
   expect((await mine.submit(formTo(again, MERGE), { choice0: "mine" })).html).toContain("is merged.");
@@ -159,9 +159,9 @@ test("CON-118 values that were published after the reader decided are asked for 
 test("CON-118 the decisions of a merge stay when the draft was saved elsewhere meanwhile", async () => {
   await save(managedText({ ttl_seconds: 74 }));
   await publishAs(cleo.actor, managedText({ ttl_seconds: 75 }));
-  const asked = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
+  const question = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
   await save(managedText({ ttl_seconds: 76 }));
-  const stale = await mine.submit(formTo(asked, MERGE), { choice0: "mine" });
+  const stale = await mine.submit(formTo(question, MERGE), { choice0: "mine" });
   expect([stale.status, stale.heading]).toEqual([409, "Merge the draft"]);
   expect(stale.html).toContain("Your choices are kept below");
   expect(stale.html).toMatch(/value="mine" (?:checked|required checked|checked required)/);
@@ -193,11 +193,11 @@ test("CON-62 going back to a revision asks before it replaces a draft, and again
     formTo(found, found.forms.map(({ action }) => action).find((path) => path.endsWith("/draft")) ?? "");
   const opened = formIn(await mine.visit(page));
   await save(managedText({ ttl_seconds: 81 }));
-  const asked = await mine.submit(opened, {});
-  expect(asked.heading).toBe("Replace your draft");
-  expect(asked.html).toMatch(/Replace \d unpublished changes? by the content of r\d+\?/);
+  const question = await mine.submit(opened, {});
+  expect(question.heading).toBe("Replace your draft");
+  expect(question.html).toMatch(/Replace \d unpublished changes? by the content of r\d+\?/);
   await save(managedText({ ttl_seconds: 82 }));
-  const again = await mine.submit(formIn(asked), {});
+  const again = await mine.submit(formIn(question), {});
   expect(again.heading).toBe("Replace your draft");
   expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(82);
   expect((await mine.submit(formIn(again), {})).html).toContain("The draft has the content of r");
@@ -205,9 +205,9 @@ test("CON-62 going back to a revision asks before it replaces a draft, and again
 
 test("CON-118 a draft that was saved after the question whether to discard it is not discarded", async () => {
   await save(managedText({ ttl_seconds: 83 }));
-  const asked = await mine.visit(DISCARD);
+  const question = await mine.visit(DISCARD);
   await save(managedText({ ttl_seconds: 84 }));
-  const again = await mine.submit(formTo(asked, DISCARD), {});
+  const again = await mine.submit(formTo(question, DISCARD), {});
   expect([again.status, again.html]).toEqual([
     409,
     expect.stringContaining("The draft was saved after this page was opened."),
@@ -245,8 +245,8 @@ test("CON-53 places on the second page of a merge are decided beside those of th
   let page = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
   for (const choice of ["mine", "theirs"]) {
     const form = formTo(page, MERGE);
-    const asked = Object.keys(form.fields).filter((name) => name.startsWith("path"));
-    const choices = asked.flatMap((name) => {
+    const parameters = Object.keys(form.fields).filter((name) => name.startsWith("path"));
+    const choices = parameters.flatMap((name) => {
       const field = name.replace("path", "choice");
       return page.html.includes(`type="radio" name="${field}"`) ? [[field, choice]] : [];
     });

@@ -190,9 +190,9 @@ test("CON-119 CON-144 a value that was entered in a session that ended is asked 
     ...formTo(page, FORM),
     fields: { ...formTo(page, FORM).fields, ...rest, env_value0: MARK },
   };
-  const asked = await browser.submit(entered, { csrf: "0", act: "save" });
-  expect([asked.status, withMark(asked.html)]).toEqual([403, false]);
-  const again = await browser.submit(formTo(asked, FORM), {});
+  const question = await browser.submit(entered, { csrf: "0", act: "save" });
+  expect([question.status, withMark(question.html)]).toEqual([403, false]);
+  const again = await browser.submit(formTo(question, FORM), {});
   expect([again.status, governance.drafts.own(admin.actor)]).toEqual([400, undefined]);
   expect(again.html).toContain("Variable TOKEN needs its value again");
 });

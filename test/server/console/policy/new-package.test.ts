@@ -91,10 +91,10 @@ test("CON-66 a step cannot be opened before the one in front of it", async () =>
 
 test("CON-66 an id that the draft has replaces that package only when that is confirmed", async () => {
   await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
-  const asked = await send("identity", { replaces: "" });
-  expect(asked.status).toBe(400);
-  expect(asked.html).toContain("the draft has a package taken 1.0.0 already");
-  expect((await browser.submit(formTo(asked, `${NEW}/identity`), { replaces: "taken 1.0.0" })).path).toBe(
+  const question = await send("identity", { replaces: "" });
+  expect(question.status).toBe(400);
+  expect(question.html).toContain("the draft has a package taken 1.0.0 already");
+  expect((await browser.submit(formTo(question, `${NEW}/identity`), { replaces: "taken 1.0.0" })).path).toBe(
     `${NEW}/layout`,
   );
   await send("layout", CODEX_ONLY);
@@ -147,9 +147,9 @@ test("CON-66 a confirmation counts only for the package that it names", async ()
   const { drafts } = governance;
   await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, packageOf("other"));
   await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
-  const asked = await send("identity", { id: "other", replaces: "taken 1.0.0" });
-  expect(asked.html).toContain("the draft has a package other 1.0.0 already");
-  expect(formTo(asked, `${NEW}/identity`).fields.replaces).toBeUndefined();
+  const question = await send("identity", { id: "other", replaces: "taken 1.0.0" });
+  expect(question.html).toContain("the draft has a package other 1.0.0 already");
+  expect(formTo(question, `${NEW}/identity`).fields.replaces).toBeUndefined();
 });
 
 test("CON-66 an audience that became narrower during the steps is not widened again", async () => {
@@ -178,11 +178,13 @@ test("CON-66 an audience that became narrower while its form was open is shown b
   const narrower = { scope: "users" as const, user_ids: [actor.id ?? ""] };
   await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, packageOf("taken"));
   await drafts.audience(actor, { version: drafts.versionOf(actor) }, "taken", narrower);
-  const asked = await browser.submit(open, { act: "save" });
-  expect(asked.status).toBe(409);
-  expect(asked.html).toContain("The draft says otherwise who gets the package");
+  const question = await browser.submit(open, { act: "save" });
+  expect(question.status).toBe(409);
+  expect(question.html).toContain("The draft says otherwise who gets the package");
   expect(packageAdditions.get(actor).audience).toBeUndefined();
-  expect((await browser.submit(formTo(asked, `${NEW}/audience`), { act: "save" })).path).toBe(`${NEW}/check`);
+  expect((await browser.submit(formTo(question, `${NEW}/audience`), { act: "save" })).path).toBe(
+    `${NEW}/check`,
+  );
 });
 
 test("CON-118 a search and a wrong value do not renew what a form has read", async () => {

@@ -115,9 +115,9 @@ test("CON-53 a conflict with a second administrator is decided place by place", 
   if (!open) throw new Error("the review was open before the other one published");
   const stale = await browser.submit(open, {});
   expect([stale.status, stale.html.includes("Your draft is not lost")]).toEqual([409, true]);
-  const asked = await browser.submit(formTo(review, "/console/policy/merge"), {});
-  expect(asked.html).toContain("One place was changed by both");
-  const merged = await browser.submit(formTo(asked, "/console/policy/merge"), { choice0: "mine" });
+  const question = await browser.submit(formTo(review, "/console/policy/merge"), {});
+  expect(question.html).toContain("One place was changed by both");
+  const merged = await browser.submit(formTo(question, "/console/policy/merge"), { choice0: "mine" });
   expect(merged.html).toContain("The draft is merged.");
   await browser.submit(formTo(merged, "/console/policy/review"), {});
   expect(current().document).toMatchObject({ ttl_seconds: 90, required: true });
@@ -315,11 +315,11 @@ test("pages of long policies stay short: lines, changes and conflicts have limit
     await publish(settings(count, 4));
     await save(settings(count, 5));
     await publish(settings(count, 6));
-    const asked = await browser.submit(
+    const question = await browser.submit(
       formTo(await browser.visit("/console/policy/review"), "/console/policy/merge"),
       {},
     );
-    expect(asked.html.match(/value="mine"/g)).toHaveLength(Math.min(count, PLACES_LISTED_MAX));
+    expect(question.html.match(/value="mine"/g)).toHaveLength(Math.min(count, PLACES_LISTED_MAX));
     await discard();
   }
   expect(base.sequence).toBeLessThan(current().sequence);

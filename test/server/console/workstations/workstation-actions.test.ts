@@ -49,7 +49,7 @@ const addMany = (count: number) =>
         .run();
   }, "clients");
 
-const asked = async (query: string) => {
+const question = async (query: string) => {
   const answer = await site.request("GET", `${ACTION}?${query}`, { cookie: admin.cookie });
   return { status: answer.status, html: await answer.text() };
 };
@@ -79,7 +79,7 @@ beforeEach(async () => {
 
 test("CON-122 an action on a workstation that is gone meanwhile says so, and leads back to the list", async () => {
   const { id } = await workstation("gone");
-  const { html } = await asked(`act=remove&id=${id}`);
+  const { html } = await question(`act=remove&id=${id}`);
   await send(html);
   const again = await send(html);
   expect(again.status).toBe(404);
@@ -89,7 +89,7 @@ test("CON-122 an action on a workstation that is gone meanwhile says so, and lea
 describe("CON-43 CON-98 one workstation", () => {
   test("is removed after a question that names it, and keeps its login", async () => {
     const { id, caller } = await workstation("lab-14");
-    const { html } = await asked(`act=remove&id=${id}`);
+    const { html } = await question(`act=remove&id=${id}`);
     expect(html).toContain("Remove lab-14?");
     expect(html).toContain("at its next report it appears again");
     expect(hosts()).toEqual(["lab-14"]);
@@ -101,7 +101,7 @@ describe("CON-43 CON-98 one workstation", () => {
   test("is revoked with the workstations of the same login, which the question names", async () => {
     const { id, caller } = await workstation("lab-14");
     await workstation("lab-15", caller);
-    const { html } = await asked(`act=revoke&id=${id}`);
+    const { html } = await question(`act=revoke&id=${id}`);
     expect(html).toContain("Another workstation uses");
     expect(html).toContain("<bdi>lab-15</bdi>");
     expect((await send(html)).status).toBe(303);
@@ -114,12 +114,12 @@ describe("CON-43 CON-98 one workstation", () => {
 
   test("warns that revoking the reader's own sign-in ends it", async () => {
     const own = await workstation("own", admin);
-    expect((await asked(`act=revoke&id=${own.id}`)).html).toContain("you are signed out too");
+    expect((await question(`act=revoke&id=${own.id}`)).html).toContain("you are signed out too");
   });
 
   test("is left alone by auditors and members, and without a token", async () => {
     const { id, caller } = await workstation("lab-14");
-    const { html } = await asked(`act=remove&id=${id}`);
+    const { html } = await question(`act=remove&id=${id}`);
     expect((await send(html, {}, caller.cookie)).status).toBe(403);
     expect((await send(html, { csrf: "0" })).status).toBe(403);
     expect(hosts()).toEqual(["lab-14"]);
@@ -134,7 +134,7 @@ test.each([
   [`act=remove&all=1&filter=${encodeURIComponent("?platform=none")}`, "No workstation matches"],
   [`act=remove&${Array.from({ length: 101 }, (_, at) => `id=${at}`).join("&")}`, "Select at most 100"],
 ])("CON-98 a question without a response says why: %.30s", async (query, why) => {
-  const { status, html } = await asked(query);
+  const { status, html } = await question(query);
   expect([status, html.includes(why)]).toEqual([400, true]);
 });
 
@@ -186,7 +186,7 @@ describe("CON-27 the selection", () => {
 
   test("is named in the question, folded above ten", async () => {
     const two = [await workstation("lab-1"), await workstation("lab-2")].map(({ id }) => `id=${id}`);
-    const { html } = await asked(`act=remove&${two.join("&")}`);
+    const { html } = await question(`act=remove&${two.join("&")}`);
     expect(html.replaceAll(/<[^>]+>/g, "")).toContain("2 workstations: lab-1, lab-2");
     await addMany(11);
     const all = db.read
@@ -194,7 +194,7 @@ describe("CON-27 the selection", () => {
       .from(clientReports)
       .all()
       .map(({ id }) => `id=${id}`);
-    const many = (await asked(`act=remove&${all.join("&")}`)).html;
+    const many = (await question(`act=remove&${all.join("&")}`)).html;
     expect(many).toContain("<summary>13 workstations</summary>");
     expect(many).toContain("<bdi>many-10</bdi>");
   });
@@ -209,7 +209,7 @@ describe("CON-43 CON-99 selected workstations", () => {
     ];
     const spared = await workstation("lab-4", two.caller);
     const before = actions().length;
-    const { html } = await asked(`act=revoke&id=${one.id}&id=${two.id}&id=${gone.id}`);
+    const { html } = await question(`act=revoke&id=${one.id}&id=${two.id}&id=${gone.id}`);
     expect(html).toContain("Revoke 3 workstations?");
     await site.domain.clients.removals.remove(site.world.system, gone.id);
     const result = await send(html);
@@ -238,9 +238,9 @@ describe("CON-43 CON-99 selected workstations", () => {
   test("keep the reader's own browser signed in", async () => {
     const own = await workstation("own", await site.signInAgain(admin.user));
     const mine = await workstation("mine", admin);
-    await send((await asked(`act=revoke&id=${own.id}&id=${mine.id}`)).html);
+    await send((await question(`act=revoke&id=${own.id}&id=${mine.id}`)).html);
     expect(hosts()).toEqual([]);
-    expect((await asked("act=remove")).status).toBe(400);
+    expect((await question("act=remove")).status).toBe(400);
   });
 
   test("refuses workstations that report with a browser in use", async () => {
@@ -250,7 +250,7 @@ describe("CON-43 CON-99 selected workstations", () => {
     );
     const { id } = site.domain.clients.inventory.find(site.organizationId, "page");
     const other = await workstation("lab-1");
-    const result = await send((await asked(`act=revoke&id=${id}&id=${other.id}`)).html);
+    const result = await send((await question(`act=revoke&id=${id}&id=${other.id}`)).html);
     expect(cells(result.html)).toContain(
       "page Refused It reports with a browser sign-in that is used elsewhere.",
     );
@@ -266,7 +266,7 @@ describe("CON-43 CON-99 all that match a filter", () => {
     site.world.clock.advance(0);
     await db.write((tx) => tx.update(clientReports).set({ lastSeenAtMs: 0 }).run(), "clients");
     await workstation("new");
-    const { html } = await asked(`act=remove&all=1&filter=${filter}`);
+    const { html } = await question(`act=remove&all=1&filter=${filter}`);
     expect(html).toContain("Remove 1 workstation?");
     expect(html).toContain("quartermaster clients remove --stale 30d --yes");
     expect((await send(html, { typed: "2" })).html).toContain("Type the number 1");
@@ -283,7 +283,7 @@ describe("CON-43 CON-99 all that match a filter", () => {
 
   test("asks again when the number of workstations has grown", async () => {
     await workstation("lab-1");
-    const { html } = await asked("act=remove&all=1&filter=");
+    const { html } = await question("act=remove&all=1&filter=");
     await workstation("lab-2");
     const again = await send(html, { typed: "1" });
     expect([again.status, again.html.includes("There are 2 workstations now, not 1")]).toEqual([400, true]);
@@ -296,7 +296,7 @@ describe("CON-43 CON-99 all that match a filter", () => {
     await workstation("lab-1");
     await addMany(BATCH_ROWS);
     const before = actions().length;
-    const first = await send((await asked("act=remove&all=1&filter=")).html, {
+    const first = await send((await question("act=remove&all=1&filter=")).html, {
       typed: String(BATCH_ROWS + 1),
     });
     expect(first.html).toContain(`${BATCH_ROWS} of ${BATCH_ROWS + 1} done`);

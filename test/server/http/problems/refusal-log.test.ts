@@ -123,7 +123,7 @@ describe("a refused request is logged", () => {
 
   test("logs a count when a flood of unauthenticated callers requests SCIM routes", async () => {
     await using server = await createTestServer({ isOwn: true });
-    for (let asked = 0; asked < 500; asked += 1) await server.request("GET", "/scim/v2/Users");
+    for (let facts = 0; facts < 500; facts += 1) await server.request("GET", "/scim/v2/Users");
     const { burst } = REFUSAL_LINES_PER_ADDRESS;
     expect(eventsOf(server, "http.refused")).toHaveLength(burst);
     expect(eventsOf(server, "scim.answered")).toHaveLength(burst);

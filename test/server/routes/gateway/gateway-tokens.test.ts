@@ -41,8 +41,8 @@ function resolve(token: string, told: object = {}): Promise<Response> {
 }
 
 /** @returns the status and, for a refusal, its reason */
-async function outcome(asked: Promise<Response>): Promise<[number, string | undefined]> {
-  const response = await asked;
+async function outcome(pending: Promise<Response>): Promise<[number, string | undefined]> {
+  const response = await pending;
   return [response.status, (await response.json()).reason];
 }
 

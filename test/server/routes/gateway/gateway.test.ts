@@ -374,11 +374,11 @@ describe("the health of the inference proxy", () => {
   }
 
   test("is the response of its /health", async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using proxy = Bun.serve({
       port: 0,
       fetch(request) {
-        asked.push(`${request.method} ${new URL(request.url).pathname}`);
+        requests.push(`${request.method} ${new URL(request.url).pathname}`);
         return new Response("fine");
       },
     });
@@ -389,16 +389,16 @@ describe("the health of the inference proxy", () => {
       latency_ms: expect.any(Number),
       http_status: 200,
     });
-    expect(asked).toEqual(["GET /health"]);
+    expect(requests).toEqual(["GET /health"]);
   });
 
   test("INF-59 includes the gateway's if asked, and the paths are those below the configured URLs", async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using peer = Bun.serve({
       port: 0,
       fetch(request) {
-        asked.push(`${new URL(request.url).pathname} ${request.headers.get("authorization")}`);
-        return new Response("", { status: asked.length === 1 ? 200 : 401 });
+        requests.push(`${new URL(request.url).pathname} ${request.headers.get("authorization")}`);
+        return new Response("", { status: requests.length === 1 ? 200 : 401 });
       },
     });
     const origin = `http://127.0.0.1:${peer.port}`;
@@ -412,7 +412,7 @@ describe("the health of the inference proxy", () => {
       status: "healthy",
       upstream: { status: "unhealthy", http_status: 401, error: "it answered 401" },
     });
-    expect(asked).toEqual(["/inference/health null", "/gw/health/liveliness null"]);
+    expect(requests).toEqual(["/inference/health null", "/gw/health/liveliness null"]);
     const admin = await site.signedIn("admin");
     const refused = await site.request("POST", "/gateway/proxy/health?upstream=1", bearer(admin));
     expect([refused.status, (await refused.json()).reason]).toEqual([400, "gateway.not_forwarding"]);

@@ -53,8 +53,8 @@ const packageWith = ({ id, sha256 }: Stored, name = "tool", more: object = {}) =
   packageOf(name, { artifact_id: id, sha256, ...more });
 const ask = (caller = ana, id = archive.id) =>
   site.request("POST", `/package-artifacts/${id}/download`, { token: caller.accessToken });
-const outcome = async (asked: Promise<Response>) => {
-  const response = await asked;
+const outcome = async (pending: Promise<Response>) => {
+  const response = await pending;
   return [response.status, (await response.json()).reason];
 };
 

@@ -30,8 +30,8 @@ afterEach(() => site[Symbol.asyncDispose]());
 const get = (caller = ana, headers: Record<string, string> = {}) =>
   site.request("GET", PATH, { token: caller.accessToken, headers: { ...CAPABLE, ...headers } });
 const gatewayOf = async (caller = ana) => (await (await get(caller)).json()).gateway;
-const outcome = async (asked: Promise<Response>): Promise<[number, string]> => {
-  const response = await asked;
+const outcome = async (pending: Promise<Response>): Promise<[number, string]> => {
+  const response = await pending;
   return [response.status, (await response.json()).reason];
 };
 
@@ -87,16 +87,16 @@ describe("a workstation", () => {
 
 describe("a policy fetch in gateway mode", () => {
   test("is refused to a browser, which needs a workstation's token", async () => {
-    const asked = site.request("GET", PATH, { cookie: ana.cookie, headers: CAPABLE });
-    expect(await outcome(asked)).toEqual([401, "access.token_missing"]);
+    const pending = site.request("GET", PATH, { cookie: ana.cookie, headers: CAPABLE });
+    expect(await outcome(pending)).toEqual([401, "access.token_missing"]);
   });
 
   test("is refused after the browser sign-in ends, even with a valid access token", async () => {
     site.world.clock.advance(12 * HOUR_MS);
     const { refreshToken } = ana;
     const tokens = await site.domain.access.grants.refresh({ refreshToken, clientId: "blue-cli" });
-    const asked = get({ ...ana, accessToken: tokens.access_token });
-    expect(await outcome(asked)).toEqual([401, "gateway.login_ended"]);
+    const pending = get({ ...ana, accessToken: tokens.access_token });
+    expect(await outcome(pending)).toEqual([401, "gateway.login_ended"]);
   });
 
   test("is refused to a workstation that has signed out", async () => {
@@ -107,8 +107,8 @@ describe("a policy fetch in gateway mode", () => {
 
   test("is refused to an outdated client before any work", async () => {
     const headers = { ...CAPABLE, "x-blue-capabilities": "adapter_intervals" };
-    const asked = site.request("GET", PATH, { token: ana.accessToken, headers });
-    expect(await outcome(asked)).toEqual([426, "governance.client_too_old"]);
+    const pending = site.request("GET", PATH, { token: ana.accessToken, headers });
+    expect(await outcome(pending)).toEqual([426, "governance.client_too_old"]);
     const browsers = site.request("GET", PATH, { cookie: ana.cookie });
     expect(await outcome(browsers)).toEqual([426, "governance.client_too_old"]);
     expect(site.upstream.keys).toHaveLength(0);
@@ -145,9 +145,9 @@ describe("a policy fetch in gateway mode", () => {
   test("is 503 while the mode is off, until a start publishes another policy", async () => {
     const { world } = site;
     await using off = await createTestServer({ world });
-    const asked = () => off.request("GET", PATH, { token: ana.accessToken, headers: CAPABLE });
-    expect(await outcome(asked())).toEqual([503, "governance.gateway_off"]);
+    const input = () => off.request("GET", PATH, { token: ana.accessToken, headers: CAPABLE });
+    expect(await outcome(input())).toEqual([503, "governance.gateway_off"]);
     await off.domain.governance.deployments.apply(world.system, undefined);
-    expect((await asked()).status).toBe(200);
+    expect((await input()).status).toBe(200);
   });
 });

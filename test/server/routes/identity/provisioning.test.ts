@@ -61,8 +61,8 @@ test("a token is shown once, admits a provider, and is refused after it was revo
 });
 
 test("every problem of a new token is named at once", async () => {
-  const asked = { label: " -", profile: "other", expires_at: "2020-02-30" };
-  const { status, body } = await ask("POST", "/admin/scim/tokens", asked);
+  const parameters = { label: " -", profile: "other", expires_at: "2020-02-30" };
+  const { status, body } = await ask("POST", "/admin/scim/tokens", parameters);
   expect([status, body.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
     400,
     ["/label", "/expires_at", "/profile"],

@@ -210,10 +210,10 @@ describe("the account settings", () => {
 
   test("show the counts before and after signing out everywhere, and change nothing on GET", async () => {
     const browser = await signedIn(site);
-    const asked = await browser.visit("/account/sign-out-everywhere");
-    expect(asked.html).toContain("This signs out 2 browsers, this one included, and 1 workstation.");
+    const question = await browser.visit("/account/sign-out-everywhere");
+    expect(question.html).toContain("This signs out 2 browsers, this one included, and 1 workstation.");
     expect((await browser.visit("/account")).heading).toBe("Account settings");
-    const done = await browser.submit(formTo(asked, "/account/sign-out-everywhere"), {});
+    const done = await browser.submit(formTo(question, "/account/sign-out-everywhere"), {});
     expect(done.heading).toBe("You are signed out everywhere");
     expect(done.html).toContain("2 browsers and 1 workstation were signed out");
     expect(browser.cookies.has("__Secure-better-auth.session_token")).toBe(false);

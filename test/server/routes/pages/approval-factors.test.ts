@@ -43,8 +43,8 @@ test("SSO-31 an administrator who must set a factor up does that first, and retu
     "access.second_factor_enrollment_needed",
   ]);
   expect(factors.html).toContain(`href="${APP}${next}"`);
-  const asked = await browser.visit(`${APP}${next}`);
-  const setup = await browser.submit(formTo(asked, CONFIRM), { password: PASSWORD });
+  const question = await browser.visit(`${APP}${next}`);
+  const setup = await browser.submit(formTo(question, CONFIRM), { password: PASSWORD });
   expect(setup.path).toBe(`${APP}${next}`);
   const [, secret = ""] = /<code>([A-Z2-7 ]+)<\/code>/.exec(setup.html) ?? [];
   const codes = await browser.submit(formTo(setup, APP), {
@@ -65,10 +65,10 @@ test("SSO-31 an administrator with a factor confirms the approval, unless that w
   expect((await approve(recent.path)).path).toBe("/device/approved");
   site.world.clock.advance(CONFIRMATION_TTL_MS);
   const { path } = await requested(site);
-  const asked = await approve(path);
-  expect(asked.path).toBe(`${CONFIRM}?next=${encodeURIComponent(path)}`);
+  const question = await approve(path);
+  expect(question.path).toBe(`${CONFIRM}?next=${encodeURIComponent(path)}`);
   const code = appCode(app.secret, site.world.clock.nowMs());
-  const back = await browser.submit(formTo(asked, CONFIRM), { code });
+  const back = await browser.submit(formTo(question, CONFIRM), { code });
   expect(back.path).toBe(path);
   expect((await approve(path)).path).toBe("/device/approved");
 });

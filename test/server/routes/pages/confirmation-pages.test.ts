@@ -45,8 +45,8 @@ describe.each(["off", "optional"] as const)("the second factor %s", (secondFacto
     expect([kept.status, kept.heading]).toEqual([403, "Confirm that it is you"]);
     const link = `${CONFIRM}?next=${encodeURIComponent(ROTATE)}`;
     expect([kept.html.includes(`href="${link}"`), domain.sealingKeys.list().length]).toEqual([true, before]);
-    const asked = await browser.visit(link);
-    const wrong = await browser.submit(formTo(asked, CONFIRM), { password: "not the password" });
+    const question = await browser.visit(link);
+    const wrong = await browser.submit(formTo(question, CONFIRM), { password: "not the password" });
     expect([wrong.status, await severe(browser)]).toEqual([403, "access.confirmation_needed"]);
     const back = await browser.submit(formTo(wrong, CONFIRM), { password: PASSWORD });
     expect(back.path).toBe(ROTATE);
@@ -85,8 +85,8 @@ test("CON-146 a factor that was set up is asked for, and only while the setting 
   await using site = await createTestServer();
   const caller = await site.signedIn("admin");
   await giveApp(site, caller);
-  const asked = () => site.domain.access.ownFactors.confirmsWith(caller.actor);
-  expect(asked()).toBe("factor");
+  const request = () => site.domain.access.ownFactors.confirmsWith(caller.actor);
+  expect(request()).toBe("factor");
   await using off = await createTestServer({ world: site.world, access: { secondFactor: "off" } });
   expect(off.domain.access.ownFactors.confirmsWith(caller.actor)).toBe("password");
 });

@@ -72,9 +72,9 @@ describe("signing in", () => {
     const redirect = await server.request("GET", path);
     expect(redirect.status).toBe(303);
     expect(redirect.headers.get("location")).toBe(`/login?callbackURL=%2Fdevice%2F${token}`);
-    const asked = await browser.visit(path);
-    expect([asked.status, asked.heading]).toEqual([200, "Sign in"]);
-    const shown = await browser.signIn(asked, ADA);
+    const question = await browser.visit(path);
+    expect([question.status, question.heading]).toEqual([200, "Sign in"]);
+    const shown = await browser.signIn(question, ADA);
     expect([shown.status, shown.path, shown.heading]).toEqual([200, path, "Allow workstation access?"]);
   });
 
@@ -271,9 +271,9 @@ describe("approving by the link", () => {
     const refused = await eve.visit(path);
     expect([refused.status, refused.heading]).toEqual([409, "This request belongs to another account"]);
     expect(refused.html).not.toContain(ADA.email);
-    const asked = await eve.submit(formTo(refused, "/sign-out"), {});
-    expect(asked.heading).toBe("Sign in");
-    expect((await eve.signIn(asked, ADA)).path).toBe(path);
+    const question = await eve.submit(formTo(refused, "/sign-out"), {});
+    expect(question.heading).toBe("Sign in");
+    expect((await eve.signIn(question, ADA)).path).toBe(path);
     await decide(ada, page, "approve");
     expect(await redeem()).toBe("governance:read");
   });
@@ -284,10 +284,10 @@ describe("approving by the link", () => {
     const { path, redeem } = await begin(server);
     const page = await browser.visit(path);
     browser.cookies.delete(SESSION_COOKIE);
-    const asked = await decide(browser, page, "approve");
-    expect(asked.heading).toBe("Sign in");
+    const question = await decide(browser, page, "approve");
+    expect(question.heading).toBe("Sign in");
     expect(await redeem()).toBe("authorization_pending");
-    expect((await browser.signIn(asked, ADA)).path).toBe(path);
+    expect((await browser.signIn(question, ADA)).path).toBe(path);
   });
 
   test("refuses an unknown decision", async () => {
@@ -403,9 +403,9 @@ describe("approving by the typed code", () => {
   test("asks signed-out visitors to sign in first and returns them to the page", async () => {
     await using server = await withAda();
     const browser = browse(server);
-    const asked = await browser.visit("/device");
-    expect(asked.path).toBe("/login?callbackURL=%2Fdevice");
-    expect((await browser.signIn(asked, ADA)).heading).toBe("Enter the code");
+    const question = await browser.visit("/device");
+    expect(question.path).toBe("/login?callbackURL=%2Fdevice");
+    expect((await browser.signIn(question, ADA)).heading).toBe("Enter the code");
   });
 
   test("carries a code that was typed after the session ended through the sign-in, without a guess and without a URL", async () => {
@@ -415,12 +415,14 @@ describe("approving by the typed code", () => {
     const { userCode } = await begin(server);
     const entry = await browser.visit("/device");
     browser.cookies.delete(SESSION_COOKIE);
-    const asked = await browser.submit(formTo(entry, "/device"), { user_code: ` ${userCode.toLowerCase()}` });
-    expect(asked.path).toBe("/login?callbackURL=%2Fdevice");
+    const question = await browser.submit(formTo(entry, "/device"), {
+      user_code: ` ${userCode.toLowerCase()}`,
+    });
+    expect(question.path).toBe("/login?callbackURL=%2Fdevice");
     expect(server.world.db.read.select().from(budgets).all()).not.toContainEqual(
       expect.objectContaining({ name: "user_code.user" }),
     );
-    const back = await browser.signIn(asked, ADA);
+    const back = await browser.signIn(question, ADA);
     expect([back.path, formTo(back, "/device").fields.user_code]).toEqual(["/device", userCode]);
     expect((await browser.submit(formTo(back, "/device"), {})).heading).toBe("Allow workstation access?");
     expect(formTo(await browser.visit("/device"), "/device").fields.user_code).toBe("");
@@ -446,9 +448,9 @@ describe("the account", () => {
   test("greets a signed-in visitor and sends a signed-out one to the password", async () => {
     await using server = await withAda();
     const browser = browse(server);
-    const asked = await browser.visit("/");
-    expect([asked.path, asked.heading]).toEqual(["/login", "Sign in"]);
-    const account = await browser.signIn(asked, ADA);
+    const question = await browser.visit("/");
+    expect([question.path, question.heading]).toEqual(["/login", "Sign in"]);
+    const account = await browser.signIn(question, ADA);
     expect([account.path, account.heading]).toEqual(["/", "Your account"]);
     expect(account.html).toContain("Member");
   });

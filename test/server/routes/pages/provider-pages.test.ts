@@ -492,8 +492,8 @@ describe("SSO-5 the proof of a password", () => {
     await using site = await createProviderSite({}, { access: { secondFactor: "everyone" } });
     const { recoveryCodes } = await giveApp(site, await site.signedIn("admin", { email: ADA }));
     const browser = site.browser();
-    const asked = formTo(await signInAt(site, browser), "/login/link");
-    const refused = await browser.submit(asked, { password: PASSWORD });
+    const question = formTo(await signInAt(site, browser), "/login/link");
+    const refused = await browser.submit(question, { password: PASSWORD });
     expect([refused.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
     expect(refused.html).toContain("enter the code of your authenticator app, or a recovery code");
     expect(refused.html).not.toContain("member code");

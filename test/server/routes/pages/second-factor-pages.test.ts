@@ -220,9 +220,11 @@ describe("the account", () => {
     const [name = "", value = ""] = cookie.split("=");
     browser.cookies.set(name, value);
     expect((await browser.visit("/account")).html).toContain("Set up a second factor");
-    const asked = await browser.visit(`${FACTORS}/authenticator-app`);
-    expect(asked.path).toBe(`${FACTORS}/confirm?next=${encodeURIComponent(`${FACTORS}/authenticator-app`)}`);
-    const form = formTo(asked, `${FACTORS}/confirm`);
+    const question = await browser.visit(`${FACTORS}/authenticator-app`);
+    expect(question.path).toBe(
+      `${FACTORS}/confirm?next=${encodeURIComponent(`${FACTORS}/authenticator-app`)}`,
+    );
+    const form = formTo(question, `${FACTORS}/confirm`);
     expect((await browser.submit(form, { password: "wrong" })).html).toContain(
       "The current password is wrong.",
     );
@@ -329,8 +331,8 @@ describe("a sensitive operation in a browser session", () => {
     await browser.submit(formTo(await browser.visit("/account"), "/account/gateway-key/ensure"), {});
     site.world.clock.advance(10 * 60_000);
     const page = await browser.visit("/account");
-    const asked = await browser.submit(formTo(page, "/account/gateway-key/rotate"), {});
-    expect(asked.path).toBe(`${FACTORS}/confirm?next=%2Faccount`);
+    const question = await browser.submit(formTo(page, "/account/gateway-key/rotate"), {});
+    expect(question.path).toBe(`${FACTORS}/confirm?next=%2Faccount`);
     const response = await site.request("POST", "/gateway/key/rotate", { cookie: caller.cookie });
     expect(await response.json()).toMatchObject({ reason: "access.confirmation_needed" });
   });

@@ -288,8 +288,8 @@ test("SES-29 facets follow what the caller sees, and the selected user comes fir
     ["ada@example.com", "ben@example.com"],
     ["codex", "kimi"],
   ]);
-  const asked = `?user_q=ADA&selected_user_id=${ben.id}`;
-  expect(await facets(admin, asked)).toEqual([
+  const request = `?user_q=ADA&selected_user_id=${ben.id}`;
+  expect(await facets(admin, request)).toEqual([
     ["ben@example.com", "ada@example.com"],
     ["codex", "kimi"],
   ]);

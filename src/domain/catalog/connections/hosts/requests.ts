@@ -84,7 +84,7 @@ export class HostRequests implements Ask {
 
   /** Asks only once. Finds problems with the host or the credential before git runs. */
   async offers(repository: string): Promise<boolean> {
-    this.#offered ??= this.#asked(repository);
+    this.#offered ??= this.#readOffer(repository);
     return await this.#offered;
   }
 
@@ -92,7 +92,7 @@ export class HostRequests implements Ask {
     return (await this.offers(repository)) ? await this.clones.refs(repository, names) : new Map();
   }
 
-  async #asked(repository: string): Promise<boolean> {
+  async #readOffer(repository: string): Promise<boolean> {
     const url = `${this.clones.urlOf(repository)}${REFS_SERVICE}`;
     const response = await this.#authorized({ ...this.#target(""), url }, { "git-protocol": "version=2" });
     await discardBody(response);

@@ -84,7 +84,7 @@ export class LitellmApi {
     if (response.status !== 404) this.#read(response, Type.Object({}));
   }
 
-  /** @returns the models as provisioners write them; model-listing.ts judges the list */
+  /** @returns the models as provisioners write them; model-listing.ts checks the list */
   async models(): Promise<unknown[]> {
     const message = { method: "GET", path: "/v1/models", headers: {}, bytesMax: LISTING_BYTES_MAX } as const;
     return this.#read(await this.#send("/v1/models", message), ModelList).data.map(toWrittenModel);

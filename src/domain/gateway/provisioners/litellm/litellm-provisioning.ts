@@ -42,16 +42,16 @@ export class Provisioning {
   ) {}
 
   /** @throws ProvisionerError */
-  async run(asked: ProvisionRequest): Promise<ProvisionedKey> {
-    const email = foldEmail(asked.identity.email);
+  async run(request: ProvisionRequest): Promise<ProvisionedKey> {
+    const email = foldEmail(request.identity.email);
     const account = onlyAccount(await findAccounts(this.api, email));
     const teamId = this.given.policy.teamScoped ? onlyTeam(account) : null;
     const wanted = wantedMembers(this.given.policy, { email, userId: account.userId, teamId });
     const listed = await this.api.keys(account.userId);
     const ours = selectOwnKeys(listed, email);
-    const staying = ours.filter((key) => isKept(asked, key));
+    const staying = ours.filter((key) => isKept(request, key));
     for (const key of ours) if (!staying.includes(key)) await this.api.remove(key.token);
-    const kept = asked.previous && (await this.#keep(asked.previous, { listed, wanted }));
+    const kept = request.previous && (await this.#keep(request.previous, { listed, wanted }));
     return kept ?? (await this.#make(wanted, new Set(staying.map(({ key_alias }) => key_alias))));
   }
 

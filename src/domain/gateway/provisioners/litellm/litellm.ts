@@ -28,8 +28,8 @@ export function createLitellmProvisioner({ settings, request, clock }: LitellmDe
   const apiFor = (signal: AbortSignal) => new LitellmApi({ request, adminKey }, signal);
   return {
     type: LITELLM_PROVISIONER,
-    async provision(asked, signal) {
-      return await new Provisioning(apiFor(signal), { policy, clock }).run(asked);
+    async provision(request, signal) {
+      return await new Provisioning(apiFor(signal), { policy, clock }).run(request);
     },
     async revoke({ identity, externalId }, signal) {
       const api = apiFor(signal);

@@ -31,7 +31,7 @@ import type { RouteContext } from "../../../router.ts";
 const Form = formOf({ csrf: FormField, by: FormField });
 const ActionForm = formOf({ csrf: FormField, by: FormField, version: FormField });
 
-interface Asked {
+interface RequestedAction {
   user: User;
   action: KeyAction;
   /** of the key that the form was made for: sending it again changes no later key */
@@ -47,7 +47,7 @@ export function gatewayKeyActionPages({ router, domain }: RouteContext, console:
     domain.identity.users.show(organizationId, id.toLowerCase());
 
   /** If the gateway fails, the message says so and the key shows its state. */
-  const perform = async ({ actor }: Reader, { user, action, version }: Asked): Promise<Done> => {
+  const perform = async ({ actor }: Reader, { user, action, version }: RequestedAction): Promise<Done> => {
     const to = keyPath(user.id);
     try {
       if (action === "ensure") await administration.ensure({ actor, user, manual: true });

@@ -41,7 +41,7 @@ export const BULK_FORM = formOf({
   left: FormField,
 });
 
-interface Asked<Act extends string> {
+interface BulkRequest<Act extends string> {
   act: Act;
   ids: readonly string[];
   /** query of the list without `?`; undefined for ids */
@@ -69,7 +69,7 @@ export interface Bulk<Act extends string, Selection> {
   count(reader: Reader, selection: Selection): Promise<number>;
   slice(reader: Reader, slice: SliceOf<Act, Selection>): Promise<BulkSlice>;
   /** the same as a command and for a program */
-  equivalents(asked: {
+  equivalents(request: {
     act: Act;
     count: number;
     selection: Selection;
@@ -88,36 +88,36 @@ export class BulkActions<Act extends string, Selection> {
   /** @returns the question before the action */
   async confirm(reader: Reader): Promise<ConsolePage | Response> {
     const { searchParams: query } = reader.url;
-    const asked = this.#askedIn({
+    const request = this.#requestIn({
       act: query.get("act"),
       ids: query.getAll("id"),
       all: query.get("all"),
       filter: query.get("filter"),
     });
-    if ("title" in asked) return asked;
-    const [id] = asked.ids;
-    if (id !== undefined && asked.ids.length === 1) return this.bulk.confirmOne(reader, asked.act, id);
-    return await this.#question(reader, asked);
+    if ("title" in request) return request;
+    const [id] = request.ids;
+    if (id !== undefined && request.ids.length === 1) return this.bulk.confirmOne(reader, request.act, id);
+    return await this.#question(reader, request);
   }
 
   /** Does what the form asks for. */
   async run(reader: Reader, fields: Fields): Promise<Done | ConsolePage> {
     const { act, all, filter } = fields;
-    const asked = this.#askedIn({ act, ids: idsIn(fields.ids), all, filter });
-    if ("title" in asked) return asked;
-    if (asked.filter !== undefined) return await this.#runFilter(reader, asked, fields);
-    const [id] = asked.ids;
-    const isOne = id !== undefined && asked.ids.length === 1 && fields.retry === undefined;
-    if (this.bulk.runOne && isOne) return await this.bulk.runOne(reader, asked.act, id);
-    return await this.#runIds(reader, asked);
+    const request = this.#requestIn({ act, ids: idsIn(fields.ids), all, filter });
+    if ("title" in request) return request;
+    if (request.filter !== undefined) return await this.#runFilter(reader, request, fields);
+    const [id] = request.ids;
+    const isOne = id !== undefined && request.ids.length === 1 && fields.retry === undefined;
+    if (this.bulk.runOne && isOne) return await this.bulk.runOne(reader, request.act, id);
+    return await this.#runIds(reader, request);
   }
 
-  #askedIn(given: {
+  #requestIn(given: {
     act: string | null | undefined;
     ids: readonly string[];
     all: string | null | undefined;
     filter: string | null | undefined;
-  }): Asked<Act> | ConsolePage {
+  }): BulkRequest<Act> | ConsolePage {
     const { view, acts } = this.bulk;
     const [one, many] = view.nouns;
     const act = acts.find((known) => known === given.act);
@@ -133,16 +133,16 @@ export class BulkActions<Act extends string, Selection> {
     return { act, ids, filter: undefined };
   }
 
-  #selectionOf(reader: Reader, { ids, filter }: Asked<Act>): Promise<Selection> {
+  #selectionOf(reader: Reader, { ids, filter }: BulkRequest<Act>): Promise<Selection> {
     if (filter === undefined) return this.bulk.selectionOf(reader, { ids });
     const values = valuesOf(new URL(`${this.bulk.view.listPath}?${filter}`, reader.url));
     return this.bulk.selectionOf(reader, { values, text: filter });
   }
 
-  async #question(reader: Reader, asked: Asked<Act>, error?: string): Promise<ConsolePage> {
+  async #question(reader: Reader, request: BulkRequest<Act>, error?: string): Promise<ConsolePage> {
     const { view } = this.bulk;
-    const { act, filter } = asked;
-    const selection = await this.#selectionOf(reader, asked);
+    const { act, filter } = request;
+    const selection = await this.#selectionOf(reader, request);
     const count = await this.bulk.count(reader, selection);
     if (count === 0) return invalidSelectionPage(view, `No ${view.nouns[0]} matches these filters now.`);
     const preview = { act, selection, isDryRun: true };
@@ -152,7 +152,7 @@ export class BulkActions<Act extends string, Selection> {
       return unchangeablePage(view, { act, rows, language: reader.language });
     const equivalents = this.bulk.equivalents({ act, count, selection, rows });
     return confirmMany(view, {
-      ...asked,
+      ...request,
       language: reader.language,
       count,
       named: rows.filter(({ result }) => result === "done"),
@@ -163,26 +163,26 @@ export class BulkActions<Act extends string, Selection> {
     });
   }
 
-  async #runIds(reader: Reader, asked: Asked<Act>): Promise<ConsolePage> {
-    const { act, ids } = asked;
-    const selection = await this.#selectionOf(reader, asked);
+  async #runIds(reader: Reader, request: BulkRequest<Act>): Promise<ConsolePage> {
+    const { act, ids } = request;
+    const selection = await this.#selectionOf(reader, request);
     const slice = await this.bulk.slice(reader, { act, selection, whole: ids.length });
     const progress = progressAfter(slice, progressIn({ expected: String(ids.length) }, ""));
     return resultPage(this.bulk.view, { act, rows: slice.rows, progress, language: reader.language });
   }
 
-  async #runFilter(reader: Reader, asked: Asked<Act>, fields: Fields): Promise<ConsolePage> {
-    const { act, filter = "" } = asked;
+  async #runFilter(reader: Reader, request: BulkRequest<Act>, fields: Fields): Promise<ConsolePage> {
+    const { act, filter = "" } = request;
     const before = progressIn(fields, filter);
     const { whole, left, cursor } = before;
-    const selection = await this.#selectionOf(reader, asked);
+    const selection = await this.#selectionOf(reader, request);
     const isFirst = cursor === undefined;
     if (isFirst) {
       const isTyped = isTypedNumber(fields[TYPED_FIELD], whole);
       const error = isTyped
         ? this.#grownError(reader, await this.bulk.count(reader, selection), whole)
         : `Type the number ${whole} to confirm.`;
-      if (error !== undefined) return await this.#question(reader, asked, error);
+      if (error !== undefined) return await this.#question(reader, request, error);
     }
     const rowsMax = Math.min(BULK_ROWS_MAX, left);
     const slice = await this.bulk.slice(reader, {

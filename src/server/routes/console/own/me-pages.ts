@@ -50,8 +50,8 @@ export const ownPolicyPages = ({ router, domain }: RouteContext, console: Consol
         const { userId, email } = reader.visitor.principal;
         const policy = domain.governance.summarize(reader.organizationId, userId);
         const { harness = policy?.allowed[0] ?? HARNESS_KEYS[0], installed } = listValues(reader);
-        const asked = { email, harness, installed, explanation: undefined };
-        if (!policy) return ownPolicyPage(asked);
+        const choice = { email, harness, installed, explanation: undefined };
+        if (!policy) return ownPolicyPage(choice);
         const question = { userId, harness, version: installed };
         const { rows: explanation, problems } = await found(() =>
           domain.governance.explain(reader.actor, question),
@@ -67,7 +67,7 @@ export const ownPolicyPages = ({ router, domain }: RouteContext, console: Consol
             isHidden: isHiddenFrom(reader),
             isInWords: true,
           }));
-        return ownPolicyPage({ ...asked, explanation, shown, problems: wrong });
+        return ownPolicyPage({ ...choice, explanation, shown, problems: wrong });
       }),
     pageRoute("showOwnPolicy", "What the policy sets for the reader"),
   );

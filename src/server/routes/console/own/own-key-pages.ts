@@ -23,7 +23,7 @@ export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Co
   const change = (
     request: Request,
     body: Readonly<Record<string, string | undefined>>,
-    work: (asked: KeyChange) => Promise<unknown>,
+    work: (keyRequest: KeyChange) => Promise<unknown>,
   ) =>
     console.act(request, body, { needs: "anyone", back: OWN_KEY_PATH }, async (reader) => {
       const { userId: id, email } = reader.visitor.principal;
@@ -49,17 +49,18 @@ export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Co
     )
     .post(
       `${OWN_KEY_PATH}/ensure`,
-      ({ request, body }) => change(request, body, (asked) => keys.ensure({ ...asked, manual: true })),
+      ({ request, body }) =>
+        change(request, body, (keyRequest) => keys.ensure({ ...keyRequest, manual: true })),
       formRoute(Form, formOperation("sendEnsureOwnKey", "Creates a working gateway key for the reader")),
     )
     .post(
       `${OWN_KEY_PATH}/validate`,
-      ({ request, body }) => change(request, body, (asked) => keys.validate(asked)),
+      ({ request, body }) => change(request, body, (keyRequest) => keys.validate(keyRequest)),
       formRoute(Form, formOperation("sendValidateOwnKey", "Checks the reader's key at the gateway")),
     )
     .post(
       `${OWN_KEY_PATH}/rotate`,
-      ({ request, body }) => change(request, body, (asked) => keys.rotate(asked)),
+      ({ request, body }) => change(request, body, (keyRequest) => keys.rotate(keyRequest)),
       formRoute(VersionForm, formOperation("sendRotateOwnKey", "Replaces the reader's gateway key")),
     )
     .get(
@@ -73,7 +74,7 @@ export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Co
     )
     .post(
       `${OWN_KEY_PATH}/revoke`,
-      ({ request, body }) => change(request, body, (asked) => keys.revoke(asked)),
+      ({ request, body }) => change(request, body, (keyRequest) => keys.revoke(keyRequest)),
       formRoute(VersionForm, formOperation("sendRevokeOwnKey", "Revokes the reader's gateway key")),
     );
 }

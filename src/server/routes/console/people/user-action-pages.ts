@@ -49,7 +49,7 @@ export function userActionPages(context: RouteContext, console: Console) {
   /** Asks again with the changes since the version. @throws DomainError `user.unchanged` */
   const changedPage = (
     { id, organizationId }: User,
-    { action, version }: Pick<Asked, "action" | "version">,
+    { action, version }: Pick<UserActionRequest, "action" | "version">,
   ): ConsolePage => {
     const user = users.show(organizationId, id);
     if (user.status === "removed") return removedPageOf(user);
@@ -116,7 +116,7 @@ class UserChanged extends DomainError {
   }
 }
 
-interface Asked {
+interface UserActionRequest {
   action: UserAction;
   /** of the user, as the form was made */
   version: string | undefined;
@@ -131,7 +131,7 @@ function createPerform({ domain, baseUrl }: RouteContext) {
   return async (
     { actor }: Reader,
     user: User,
-    { action, once, version }: Asked,
+    { action, once, version }: UserActionRequest,
   ): Promise<Done | ConsolePage> => {
     const { id } = user;
     const expect = ({ updatedAtMs }: User): void => {

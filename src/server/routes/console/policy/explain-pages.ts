@@ -18,15 +18,16 @@ export const explainPages = ({ router, domain }: RouteContext, console: Console)
     EXPLAIN_PATH,
     ({ request }) =>
       console.show(request, "administrator", async (reader) => {
-        const asked = askedBy(reader);
+        const explainRequest = askedBy(reader);
         const hasDraft = domain.governance.drafts.versionOf(reader.actor) > 0;
         const problems: Problem[] = [];
-        const sides = asked.user === "" ? [] : await answersFor(domain, reader, { asked, problems });
+        const sides =
+          explainRequest.user === "" ? [] : await answersFor(domain, reader, { explainRequest, problems });
         const isHidden = isHiddenFrom(reader);
         const comparison = await comparisonOf(sides, (places) =>
           domain.governance.views.shownPlaces(places, { isHidden }),
         );
-        return explainPage({ asked, comparison, problems, hasDraft });
+        return explainPage({ explainRequest, comparison, problems, hasDraft });
       }),
     pageRoute("showPolicyExplanation", "What the policy means for one person"),
   );
@@ -48,14 +49,18 @@ function askedBy(reader: Reader): ExplainRequest {
 async function answersFor(
   { governance, identity }: RouteContext["domain"],
   reader: Reader,
-  { asked, problems }: { asked: ExplainRequest; problems: Problem[] },
+  { explainRequest, problems }: { explainRequest: ExplainRequest; problems: Problem[] },
 ): Promise<Explained[]> {
   const { organizationId } = reader;
   const { revisions } = governance;
   const side = async (field: string, who: string, revision: Revision, name: string): Promise<Explained[]> => {
     try {
       const user = identity.users.find(organizationId, who);
-      const question = { userId: user.id, harness: asked.harness, version: asked.installed || undefined };
+      const question = {
+        userId: user.id,
+        harness: explainRequest.harness,
+        version: explainRequest.installed || undefined,
+      };
       const explanation = await governance.explain({ organizationId }, question, revision);
       await setImmediate(); // other requests run between two explanations, which may have thousands of values
       const refusal = user.status === "active" ? undefined : `the user is ${user.status}`;
@@ -78,13 +83,21 @@ async function answersFor(
       return undefined;
     }
   };
-  const first = revisionIn("revision", asked.revision);
+  const first = revisionIn("revision", explainRequest.revision);
   if (!first) return [];
-  const sides = await side("user", asked.user, first, revisionText(first));
-  const other = asked.withRevision === "" ? first : revisionIn("with_revision", asked.withRevision);
-  if (other && (asked.withUser !== "" || asked.withRevision !== ""))
-    sides.push(...(await side("with_user", asked.withUser || asked.user, other, revisionText(other))));
-  const draft = asked.withDraft ? governance.drafts.own(reader.actor) : undefined;
+  const sides = await side("user", explainRequest.user, first, revisionText(first));
+  const other =
+    explainRequest.withRevision === "" ? first : revisionIn("with_revision", explainRequest.withRevision);
+  if (other && (explainRequest.withUser !== "" || explainRequest.withRevision !== ""))
+    sides.push(
+      ...(await side(
+        "with_user",
+        explainRequest.withUser || explainRequest.user,
+        other,
+        revisionText(other),
+      )),
+    );
+  const draft = explainRequest.withDraft ? governance.drafts.own(reader.actor) : undefined;
   if (draft) {
     const drafted = {
       ...first,
@@ -92,7 +105,7 @@ async function answersFor(
       audiences: draft.audiences,
       id: `${draft.id}/${draft.version}`,
     };
-    sides.push(...(await side("user", asked.user, drafted, "your draft")));
+    sides.push(...(await side("user", explainRequest.user, drafted, "your draft")));
   }
   return sides;
 }

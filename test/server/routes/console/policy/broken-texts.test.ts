@@ -56,10 +56,10 @@ test("CON-49 a text with problems is discarded after a question", async () => {
   expect(html).not.toContain("model: y");
   await send(EDIT, { text: "required: [\n" });
   expect((await browser.visit(CODEX)).html).toContain(`<a href="${EDIT}">the text of the policy</a>`);
-  const asked = await send(EDIT, { act: "discard" });
+  const questionPage = await send(EDIT, { act: "discard" });
   await breakHarness(CODEX); // refused: the policy has problems
   await drafts.share(ana.actor, drafts.existing(ana.actor), true);
-  const again = await browser.submit(formTo(asked, EDIT), {});
+  const again = await browser.submit(formTo(questionPage, EDIT), {});
   expect(again.path).toBe(EDIT);
   for (const shown of ["was saved after that page was opened", "required: ["])
     expect(again.html).toContain(shown);

@@ -97,10 +97,10 @@ test("CON-17 CON-62 a former revision is shown with the request that drafts it, 
   await save(75);
   const form = page.forms.find(({ action }) => action.endsWith("/draft"));
   if (!form) throw new Error("a former revision can be drafted");
-  const asked = await mine.submit(form, {});
-  expect(asked.heading).toBe("Replace your draft");
-  for (const { html } of [page, asked]) expect(html).not.toContain("policy rollback");
-  expect(await sendTo("/admin/policy-draft", asked.html, ana)).toEqual([200]);
+  const question = await mine.submit(form, {});
+  expect(question.heading).toBe("Replace your draft");
+  for (const { html } of [page, question]) expect(html).not.toContain("policy rollback");
+  expect(await sendTo("/admin/policy-draft", question.html, ana)).toEqual([200]);
   expect(drafts.existing(ana.actor).document.ttl_seconds).toBe(seconds);
   await drafts.discard(ana.actor, drafts.existing(ana.actor).id);
   expect(await sendTo("/admin/policy-draft", page.html, ana)).toEqual([200]);
