@@ -53,6 +53,7 @@ import sourceAnnouncements from "./0050_source_announcements.sql" with { type: "
 import draftVersions from "./0051_draft_versions.sql" with { type: "text" };
 import sessionIndexes from "./0052_session_indexes.sql" with { type: "text" };
 import userSearch from "./0053_user_search.sql" with { type: "text" };
+import sessionArtifacts from "./0054_session_artifacts.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -115,4 +116,5 @@ export const migrations: readonly Migration[] = [
   { id: 51, name: "draft_versions", sql: draftVersions },
   { id: 52, name: "session_indexes", sql: sessionIndexes },
   { id: 53, name: "user_search", sql: userSearch },
+  { id: 54, name: "session_artifacts", sql: sessionArtifacts },
 ];

@@ -54,7 +54,10 @@ async function announce(
   const section = { input, variables: {}, linesOf: async () => [] };
   await domain.governance.deployments.apply({ ...actor, kind: "operator" }, section);
   const uploader = { actor, userId: user.id, organizationId };
-  const { uploadId } = await announcements.presign(uploader, announcementOf(bytes, more));
+  const { uploadId } = await announcements.presign(
+    { ...uploader, actor: () => uploader.actor },
+    announcementOf(bytes, more),
+  );
   const announced = artifact({ organizationId, id: uploadId });
   if (!announced) throw new Error("the announced upload is unknown");
   return { announced, uploader };

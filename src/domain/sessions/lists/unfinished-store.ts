@@ -9,24 +9,24 @@ import { capturedSessions, sessionArtifacts } from "../tables.ts";
 import type { Scope, SessionFilter } from "./list-query.ts";
 import { matchingOf, type SessionPlace } from "./list-store.ts";
 
-const { userId, sessionId, sha256, status } = sessionArtifacts;
+const { userId, sessionId, status } = sessionArtifacts;
 const { id, organizationId, updatedAtMs } = capturedSessions;
 /** In the words of the partial index. */
 const isUnfinished = sql`${status} IN ('pending', 'failed')`;
+/** SQLite's number of the row, which is behind the user in that index. */
+const rowid = sql<number>`${sessionArtifacts}.rowid`;
 
-/** The columns of that index. */
-interface UploadKey {
+/** A place in that index. */
+interface UploadPlace {
   userId: string;
-  sessionId: string;
-  sha256: string;
+  rowid: number;
 }
 
-const FIRST: UploadKey = { userId: "", sessionId: "", sha256: "" };
-const LAST: UploadKey = { userId: "\u{10ffff}", sessionId: "", sha256: "" };
+const FIRST: UploadPlace = { userId: "", rowid: 0 };
+const LAST: UploadPlace = { userId: "\u{10ffff}", rowid: 0 };
 
-const row = (key: UploadKey): SQL => sql`(${key.userId}, ${key.sessionId}, ${key.sha256})`;
-const isIn = (after: UploadKey, upTo: UploadKey): SQL =>
-  sql`(${userId}, ${sessionId}, ${sha256}) > ${row(after)} AND (${userId}, ${sessionId}, ${sha256}) <= ${row(upTo)}`;
+const isIn = (after: UploadPlace, upTo: UploadPlace): SQL =>
+  sql`(${userId}, ${rowid}) > (${after.userId}, ${after.rowid}) AND (${userId}, ${rowid}) <= (${upTo.userId}, ${upTo.rowid})`;
 
 /** @returns the sessions of the scope with such an upload, in no order */
 export function* unfinishedPlaces(
@@ -45,10 +45,10 @@ export function* unfinishedPlaces(
   const places = new Map<string, SessionPlace>();
   for (let after = FIRST; ; ) {
     const end = connection
-      .select({ userId, sessionId, sha256 })
+      .select({ userId, rowid })
       .from(sessionArtifacts)
       .where(and(isUnfinished, isOwned, isIn(after, LAST)))
-      .orderBy(asc(userId), asc(sessionId), asc(sha256))
+      .orderBy(asc(userId), asc(rowid))
       .limit(1)
       .offset(STEP_ROWS - 1)
       .get();

@@ -16,7 +16,7 @@ import {
 import { FAILED_KEPT_MS, HASH_TIME_MS, HASHED_AT_ONCE_MAX } from "../limits.ts";
 import { type ArtifactRow, metadataOf, searchTextOf, type Viewer } from "../model.ts";
 import type { FoundObject } from "../objects/object-store.ts";
-import { findArtifact, findSession } from "../store.ts";
+import { findArtifact } from "../store.ts";
 import { mayManage } from "../visibility.ts";
 import type { UploadTally } from "./tally.ts";
 import * as store from "./upload-store.ts";
@@ -36,15 +36,15 @@ export class Completion {
    *   `sessions.content_differs`, `sessions.store_unavailable`
    */
   async complete(actor: Actor, viewer: Viewer, uploadId: string): Promise<string> {
-    const rowId = { organizationId: viewer.organizationId, id: uploadId };
-    const artifact = findArtifact(this.dependencies.db.read, rowId);
+    const { organizationId } = viewer;
+    const artifact = findArtifact(this.dependencies.db.read, { organizationId, id: uploadId });
     if (!artifact) throw uploadNotFound();
     if (!mayManage(artifact, viewer)) throw notOwnUpload();
     if (isComplete(artifact)) return artifact.id;
     if (this.dependencies.clock.nowMs() >= artifact.windowEndsAtMs) throw windowOver();
     await this.#prove(artifact);
-    const isNew = await this.dependencies.db.writeGrouped(
-      (tx) => this.#complete(tx, actor, rowId),
+    const isNew = await this.dependencies.db.write(
+      (tx) => this.#complete(tx, actor, artifact.id),
       "unobserved",
     );
     if (isNew) this.dependencies.tally.add("complete", artifact.sizeBytes);
@@ -87,35 +87,29 @@ export class Completion {
   }
 
   /** Checks the state again, because another caller or retention may have changed it. @returns false if it is complete already */
-  #complete(tx: Tx, actor: Actor, rowId: { organizationId: string; id: string }): boolean {
+  #complete(tx: Tx, actor: Actor, uploadId: string): boolean {
     const { clock, settings, audit } = this.dependencies;
-    const artifact = findArtifact(tx, rowId);
-    const session = artifact && findSession(tx, { ...rowId, id: artifact.sessionId });
-    if (!artifact || !session) throw uploadNotFound();
+    const artifact = store.findUpload(tx, uploadId);
+    if (!artifact) throw uploadNotFound();
     if (isComplete(artifact)) return false;
     const nowMs = clock.nowMs();
     if (nowMs >= artifact.windowEndsAtMs) throw windowOver();
-    const { id } = artifact;
+    const { id, sessionId, sharingMode, userId: owner, sha256, sizeBytes } = artifact;
     const expiresAtMs = nowMs + settings.retentionDays * DAY_MS;
     if (!store.markComplete(tx, { id, nowMs, expiresAtMs })) throw bytesNotUploaded();
     const supersededUntilMs = nowMs + settings.supersededDays * DAY_MS;
-    if (session.currentArtifactId !== null)
+    if (artifact.currentArtifactId !== null)
       store.supersedeOthers(tx, artifact, { nowMs, expiresAtMs: supersededUntilMs });
-    const searchText = searchTextOf(session.nativeSessionId, artifact);
     store.promote(tx, {
-      ...session,
       ...metadataOf(artifact),
-      searchText,
+      id: sessionId,
+      sharingMode,
+      searchText: searchTextOf(artifact.nativeSessionId, artifact),
       currentArtifactId: id,
       updatedAtMs: nowMs,
     });
-    const after = {
-      artifact_id: id,
-      owner: artifact.userId,
-      sha256: artifact.sha256,
-      size_bytes: artifact.sizeBytes,
-    };
-    audit.record(tx, { actor, action: "captured_session.complete", target: session.id, after });
+    const after = { artifact_id: id, owner, sha256, size_bytes: sizeBytes };
+    audit.record(tx, { actor, action: "captured_session.complete", target: sessionId, after });
     return true;
   }
 }

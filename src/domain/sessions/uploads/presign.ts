@@ -20,7 +20,8 @@ import * as store from "./upload-store.ts";
 
 /** The user who uploads. */
 export interface Uploader {
-  actor: Actor;
+  /** Few announcements need it, and it costs a look-up. */
+  actor(): Actor;
   userId: string;
   organizationId: string;
 }
@@ -65,12 +66,12 @@ export class Announcements {
   /** @returns the complete artifact with these bytes if its object is there, else a pending one */
   async #stored(uploader: Uploader, announcement: Announcement): Promise<ArtifactRow> {
     const announce = () =>
-      this.dependencies.db.writeGrouped((tx) => this.#announce(tx, uploader, announcement), "unobserved");
+      this.dependencies.db.write((tx) => this.#announce(tx, uploader, announcement), "unobserved");
     const found = await announce();
     if (found.status !== "complete") return found;
     const object = await this.dependencies.stores.of(found.store).inspect(found.place);
     if (object?.sizeBytes === found.sizeBytes) return found;
-    await markLost(this.dependencies, uploader.actor, found);
+    await markLost(this.dependencies, uploader.actor(), found);
     return await announce();
   }
 

@@ -1,6 +1,6 @@
 // SQL of uploads: announced sessions and artifacts, their limits, and each change of an artifact's state. Each change names the
 // old state in its condition, so that only one of two concurrent changes succeeds.
-import { and, eq, inArray, isNull, ne, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, equalAll, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
 import { type ArtifactRow, metadataOf, type SessionRow } from "../model.ts";
@@ -122,6 +122,24 @@ export const markFailed = (
 export const clearVerification = (tx: Tx, id: string): void =>
   void tx.update(sessionArtifacts).set({ storedAtMs: null }).where(eq(sessionArtifacts.id, id)).run();
 
+const selectUpload = statement((connection) =>
+  connection
+    .select({
+      ...getTableColumns(sessionArtifacts),
+      nativeSessionId: capturedSessions.nativeSessionId,
+      sharingMode: capturedSessions.sharingMode,
+      currentArtifactId: capturedSessions.currentArtifactId,
+    })
+    .from(sessionArtifacts)
+    .innerJoin(capturedSessions, eq(capturedSessions.id, sessionArtifacts.sessionId))
+    .where(equalAll(sessionArtifacts, "id"))
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the artifact in any state, with what its completion needs of its session */
+export const findUpload = (connection: Connection, id: string) => selectUpload(connection).get({ id });
+
 const updateComplete = statement((connection) =>
   connection
     .update(sessionArtifacts)
@@ -192,7 +210,10 @@ const updateGrants = statement((connection) =>
 );
 
 /** Copies the metadata of the new current artifact to the session, where readers see it. */
-export function promote(tx: Tx, session: SessionRow): void {
+export function promote(
+  tx: Tx,
+  session: Pick<SessionRow, "id" | "sharingMode" | keyof typeof promoted>,
+): void {
   updateCurrent(tx).run(session);
   if (session.sharingMode === "selected")
     updateGrants(tx).run({ id: session.id, updatedAtMs: session.updatedAtMs });

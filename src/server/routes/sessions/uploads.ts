@@ -57,9 +57,8 @@ export function sessionUploadRoutes({ router, domain }: RouteContext) {
       "/session-uploads/presign",
       async ({ request, body }) => {
         const { userId, organizationId } = viewerOf(request);
-        return json(
-          toWire(await announcements.presign({ actor: actorOf(request), userId, organizationId }, body)),
-        );
+        const uploader = { userId, organizationId, actor: () => actorOf(request) };
+        return json(toWire(await announcements.presign(uploader, body)));
       },
       {
         requires: "session:write",
