@@ -14,7 +14,7 @@ import type { UploadTimes } from "./http/bodies/streamed-body.ts";
 import type { CountFactor } from "./metrics/factor-metrics.ts";
 import type { AdminEvents } from "./overview/admin-events.ts";
 import type { Overview } from "./overview/overview.ts";
-import type { RevisionStreams } from "./policy/revision-streams.ts";
+import type { RevisionStreams } from "./policy-api/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Search } from "./search/search.ts";
 import type { SpendSearch } from "./search/search-budget.ts";

@@ -17,7 +17,7 @@ import type { Forwarding } from "./listener/peer-address.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { AdminEvents, type AdminEventsOptions } from "./overview/admin-events.ts";
 import { Overview } from "./overview/overview.ts";
-import { RevisionStreams } from "./policy/revision-streams.ts";
+import { RevisionStreams } from "./policy-api/revision-streams.ts";
 import { createResponseRecorder } from "./response-recorder.ts";
 import { createRouter, type RouteOptions } from "./router.ts";
 import { createRoutes, guardOf } from "./routes/index.ts";

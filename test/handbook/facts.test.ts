@@ -56,7 +56,7 @@ import { YAML_DEPTH_MAX } from "../../src/platform/text/yaml-source.ts";
 import { BODY_BYTES_MAX, UNAUTHENTICATED_BODY_BYTES_MAX } from "../../src/server/http/bodies/body.ts";
 import { BODY_TIMES } from "../../src/server/http/bodies/body-end.ts";
 import { DRAIN_MS } from "../../src/server/listener/listen.ts";
-import { KEEPALIVE_MS } from "../../src/server/policy/revision-streams.ts";
+import { KEEPALIVE_MS } from "../../src/server/policy-api/revision-streams.ts";
 import { CHECKS } from "../../src/server/readiness.ts";
 
 const MIB = 1024 * 1024;

@@ -9,7 +9,7 @@ import { principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
 import { json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
-import { explanationDocument } from "../policy/explanation.ts";
+import { explanationDocument } from "../policy-api/explanation.ts";
 import type { RouteContext } from "../router.ts";
 import { ownConsoleRoutes } from "./own-console.ts";
 

@@ -13,7 +13,7 @@ import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { StreamHolders } from "../../../src/server/http/event-streams.ts";
-import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts";
+import { RevisionStreams } from "../../../src/server/policy-api/revision-streams.ts";
 import { reportWith } from "../../domain/clients/policies.ts";
 import { SSO } from "../../domain/sso/sso-world.ts";
 import { publishFirst } from "../../support/content/policy.ts";

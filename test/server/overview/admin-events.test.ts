@@ -16,7 +16,7 @@ import {
   HEARTBEAT_MS,
   WATCH_MS,
 } from "../../../src/server/overview/admin-events.ts";
-import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts";
+import { RevisionStreams } from "../../../src/server/policy-api/revision-streams.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
 import { createTestServer } from "../../support/server.ts";
 

@@ -14,7 +14,7 @@ import { withHeaders } from "../../http/header-parameters.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
-import { publishOnBaseRevision } from "../../policy/base-revision.ts";
+import { publishOnBaseRevision } from "../../policy-api/base-revision.ts";
 import type { RouteContext } from "../../router.ts";
 
 const Acknowledgement = Type.Object(

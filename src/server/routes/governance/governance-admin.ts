@@ -20,7 +20,7 @@ import { withHeaders } from "../../http/header-parameters.ts";
 import { KeyedParameters, parameter } from "../../http/paging.ts";
 import { jsonBytes } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
-import { publishOnBaseRevision } from "../../policy/base-revision.ts";
+import { publishOnBaseRevision } from "../../policy-api/base-revision.ts";
 import type { RouteContext } from "../../router.ts";
 
 /** Validated by the service, because a publication checks the base revision first. */

@@ -26,7 +26,7 @@ import {
   POLICY_VARY,
   type RefuseOldClient,
   requiredVersionHeader,
-} from "../../policy/negotiation.ts";
+} from "../../policy-api/negotiation.ts";
 import type { RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Configuration");

@@ -8,7 +8,7 @@ import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
 import { json, jsonBytes, jsonOfParts } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
-import { explanationDocument } from "../../policy/explanation.ts";
+import { explanationDocument } from "../../policy-api/explanation.ts";
 import type { RouteContext } from "../../router.ts";
 
 const revisionNamed = { type: "string", description: "Id or number of a revision" };

@@ -20,7 +20,7 @@ import {
   PARTS,
   RevisionStreams,
   STREAMS_MAX,
-} from "../../../../src/server/policy/revision-streams.ts";
+} from "../../../../src/server/policy-api/revision-streams.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { publishFirst, publishPackages } from "../../../support/content/policy.ts";
 import { createListeningServer, type ListeningServer } from "../../../support/network/listening-server.ts";

@@ -2,7 +2,7 @@
 // that cannot be computed is never sent as an empty one. governance-delivery-gateway.test.ts tests gateway mode.
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
-import { CAPABILITY_LISTS_KEPT_MAX } from "../../../../src/server/policy/negotiation.ts";
+import { CAPABILITY_LISTS_KEPT_MAX } from "../../../../src/server/policy-api/negotiation.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { publishFirst, publishPackages } from "../../../support/content/policy.ts";
 import { type Caller, createTestServer, METRICS_TOKEN, type TestServer } from "../../../support/server.ts";
