@@ -49,7 +49,6 @@ export function createGuard(options: GuardOptions) {
   return new Elysia({ name: "guard" }).use(bearer()).macro({
     requires: (requirement: Requirement) => {
       const detail: { "x-requires": Requirement; hide?: boolean } = { "x-requires": requirement };
-      const checks = { ...options, requirement };
       let checkAddress: ReturnType<typeof createAddressCheck> = () => {};
       return {
         detail,
@@ -59,7 +58,22 @@ export function createGuard(options: GuardOptions) {
         transform: async ({ request, route, bearer, params, query }) => {
           const exchange = exchangeOf(request);
           exchange.route = route;
-          await admit(checks, { request, exchange, bearer });
+          // User tokens and cookies do not count on these two.
+          if (requirement === "scim") options.admitProvider(request);
+          else if (requirement === "proxy") options.admitProxy(request);
+          else if (
+            requirement !== "nobody" &&
+            !(requirement === "metrics" && options.canReadMetrics(request, exchange))
+          ) {
+            const token = tokenOf(request, bearer);
+            const principal =
+              token === undefined
+                ? visitorOf(request, { ...options, requirement })
+                : (options.authenticator.known(token) ?? (await verified(token, options, request)));
+            exchange.principal = principal; // set before the check below so that the log names a refused caller
+            requireStatus(principal, requirement);
+          }
+          exchange.isAdmitted = requirement !== "nobody";
           checkAddress({ request, params, query });
         },
       };
@@ -67,42 +81,19 @@ export function createGuard(options: GuardOptions) {
   });
 }
 
-interface GuardChecks extends GuardOptions {
-  requirement: Requirement;
-}
-
-interface Asked {
-  request: Request;
-  exchange: Exchange;
-  /** the token as the plugin found it, not necessarily in the Authorization header */
-  bearer: string | undefined;
-}
-
 /** The requirements that a principal is checked against. */
 type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
-async function admit(checks: GuardChecks, asked: Asked): Promise<void> {
-  const { requirement, authenticator, verificationLimit } = checks;
-  const { request, exchange } = asked;
-  if (requirement === "nobody") return;
-  // User tokens and cookies do not count on these two.
-  if (requirement === "scim") checks.admitProvider(request);
-  else if (requirement === "proxy") checks.admitProxy(request);
-  else if (requirement !== "metrics" || !checks.canReadMetrics(request, exchange)) {
-    const token = tokenOf(asked);
-    const principal =
-      token === undefined
-        ? visitorOf(request, { ...checks, requirement })
-        : (authenticator.known(token) ??
-          (await verificationLimit.run(exchange.address, () => authenticator.bearer(token), {
-            known: () => authenticator.known(token),
-            signalOf: () => request.signal,
-          })));
-    exchange.principal = principal; // set before the check below so that the log names a refused caller
-    requireStatus(principal, requirement);
-  }
-  exchange.isAdmitted = true;
-}
+/** Verifies a token that is seen for the first time. */
+const verified = (
+  token: string,
+  { authenticator, verificationLimit }: GuardOptions,
+  request: Request,
+): Promise<Principal> =>
+  verificationLimit.run(exchangeOf(request).address, () => authenticator.bearer(token), {
+    known: () => authenticator.known(token),
+    signalOf: () => request.signal,
+  });
 
 function requireStatus(principal: Principal, requirement: Wanted): void {
   if (requirement === "anyone") return;
@@ -134,9 +125,10 @@ const SCHEME = "Bearer ";
 
 /**
  * The plugin also accepts `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts here.
+ * @param bearer the token as the plugin found it, not necessarily in the Authorization header
  * @returns the bearer token; a request with one never falls back to the cookie, even if the token is invalid
  */
-function tokenOf({ request, bearer }: Asked): string | undefined {
+function tokenOf(request: Request, bearer: string | undefined): string | undefined {
   const header = request.headers.get("authorization");
   if (header === SCHEME.trim()) return "";
   return header?.startsWith(SCHEME) ? bearer : undefined;

@@ -128,7 +128,7 @@ class Bearers {
     const holder =
       holders.find(known.grant, revision) ?? this.#ask(readUuid(known.grant), known.expiresAtSeconds).holder;
     if (holder.subject !== known.subject) throw accessRevoked();
-    return new Bearer(this.dependencies, { grantId: () => readUuid(known.grant), holder, token: known });
+    return new Bearer(this.dependencies, holder, known);
   }
 
   verify(token: string): Principal {
@@ -143,7 +143,7 @@ class Bearers {
       expiresAtSeconds: claims.exp,
       issuedAtSeconds: claims.iat,
     };
-    return new Bearer(this.dependencies, { grantId: () => claims.grant_id, holder, token: facts });
+    return new Bearer(this.dependencies, holder, facts);
   }
 
   /**
@@ -157,17 +157,11 @@ class Bearers {
     const found = activeUser(store.findHolder(db.read, grantId));
     if (found.revokedAtMs !== null) throw accessRevoked();
     const { userId, organizationId, role, loginSessionId, subject } = found;
-    const holder = { userId, organizationId, role, loginSessionId, subject: subjectMark(subject) };
+    const holder = { grantId, userId, organizationId, role, loginSessionId, subject: subjectMark(subject) };
     const until = expiresAtSeconds + CLOCK_TOLERANCE_SECONDS;
-    holders.put(grantId, holder, { revision, until, now: Math.floor(clock.nowMs() / SECOND_MS) });
+    holders.put(holder, { revision, until, now: Math.floor(clock.nowMs() / SECOND_MS) });
     return { holder, subject };
   }
-}
-
-interface BearerParts {
-  grantId: () => string;
-  holder: GrantHolder;
-  token: Pick<KnownToken, "scopes" | "expiresAtSeconds" | "issuedAtSeconds">;
 }
 
 /**
@@ -183,12 +177,15 @@ class Bearer implements Principal {
   readonly expiresAtMs: number;
   readonly issuedAtMs: number;
   readonly #dependencies: Pick<AuthenticatorDependencies, "db" | "identity">;
-  readonly #parts: BearerParts;
+  readonly #holder: GrantHolder;
 
-  constructor(own: Pick<AuthenticatorDependencies, "db" | "identity">, parts: BearerParts) {
-    const { holder, token } = parts;
-    this.#dependencies = own;
-    this.#parts = parts;
+  constructor(
+    dependencies: Pick<AuthenticatorDependencies, "db" | "identity">,
+    holder: GrantHolder,
+    token: Pick<KnownToken, "scopes" | "expiresAtSeconds" | "issuedAtSeconds">,
+  ) {
+    this.#dependencies = dependencies;
+    this.#holder = holder;
     this.organizationId = holder.organizationId;
     this.role = holder.role;
     this.scopes = token.scopes;
@@ -197,15 +194,15 @@ class Bearer implements Principal {
   }
 
   get userId(): string {
-    return this.#parts.holder.userId;
+    return this.#holder.userId;
   }
 
   get sid(): string {
-    return this.#parts.holder.loginSessionId;
+    return this.#holder.loginSessionId;
   }
 
   get grantId(): string {
-    return this.#parts.grantId();
+    return this.#holder.grantId;
   }
 
   get subject(): string {

@@ -9,8 +9,8 @@ const SEGMENT_MASK = SEGMENTS - 1;
 const SEGMENT_SHIFT = 24;
 
 /**
- * The location of a row, valid until the next row is added. Its own words begin at `at`; the table uses the lowest bit of the
- * first.
+ * The location of a row, valid until the next row is added. Its own words begin at `at`, HEAD_WORDS after its key; the table uses
+ * the lowest bit of the first.
  */
 export interface Row {
   readonly words: Uint32Array;

@@ -2,9 +2,11 @@
 // authenticate.ts queries it again.
 import { readUuid, UUID_WORDS, writeUuid } from "../../../platform/uuid-words.ts";
 import type { Role } from "../../identity/service.ts";
+import { HEAD_WORDS } from "./compact-segment.ts";
 import { CompactTable, OWN_BITS_SHIFT } from "./compact-table.ts";
 
 export interface GrantHolder {
+  readonly grantId: string;
   readonly userId: string;
   readonly organizationId: string;
   readonly role: Role;
@@ -32,7 +34,7 @@ class CachedHolder implements GrantHolder {
   readonly organizationId: string;
   readonly role: Role;
 
-  /** @param words a copy of the row's own words */
+  /** @param words a copy of the row, which begins with its key */
   constructor(
     private readonly words: Uint32Array,
     { organizationId, role }: Pick<GrantHolder, "organizationId" | "role">,
@@ -41,16 +43,20 @@ class CachedHolder implements GrantHolder {
     this.role = role;
   }
 
+  get grantId(): string {
+    return readUuid(this.words);
+  }
+
   get userId(): string {
-    return readUuid(this.words, USER);
+    return readUuid(this.words, HEAD_WORDS + USER);
   }
 
   get loginSessionId(): string {
-    return readUuid(this.words, SESSION);
+    return readUuid(this.words, HEAD_WORDS + SESSION);
   }
 
   get subject(): number {
-    return this.words[SUBJECT] ?? 0;
+    return this.words[HEAD_WORDS + SUBJECT] ?? 0;
   }
 }
 
@@ -80,21 +86,17 @@ export class GrantHolders {
     const { words, at } = row;
     if (words[at + REVISION] !== revision >>> 0) return undefined;
     const packed = words[at + PACKED] ?? 0;
-    return new CachedHolder(words.slice(at, at + OWN_WORDS), {
+    return new CachedHolder(words.slice(at - HEAD_WORDS, at + OWN_WORDS), {
       organizationId: this.#organizations[packed >>> ORGANIZATION_SHIFT] ?? "",
       role: ROLES[(packed >>> OWN_BITS_SHIFT) & 1] ?? "member",
     });
   }
 
   /** @param until seconds; when the entry expires */
-  put(
-    grantId: string,
-    holder: GrantHolder,
-    { revision, until, now }: { revision: number; until: number; now: number },
-  ): void {
+  put(holder: GrantHolder, { revision, until, now }: { revision: number; until: number; now: number }): void {
     const organization = this.#organizationOf(holder.organizationId);
     if (organization === undefined) return;
-    if (!writeUuid(grantId, this.#grant)) return;
+    if (!writeUuid(holder.grantId, this.#grant)) return;
     if (!writeUuid(holder.userId, this.#row, USER)) return;
     if (!writeUuid(holder.loginSessionId, this.#row, SESSION)) return;
     this.#row[PACKED] = (organization << ORGANIZATION_SHIFT) | (ROLES.indexOf(holder.role) << OWN_BITS_SHIFT);

@@ -13,7 +13,7 @@ export const TOKEN_BYTES_MAX = 64;
 
 /** What the cache knows about a token. */
 export interface KnownToken {
-  /** UUID of its grant */
+  /** UUID of its grant, valid until the next token is looked up */
   grant: Uint32Array;
   /** hash of its subject: see `subjectMark` */
   subject: number;
@@ -50,6 +50,7 @@ export class VerifiedTokens {
   readonly #digest = new Uint32Array(DIGEST_WORDS);
   #digested: string | undefined;
   readonly #row = new Uint32Array(OWN_WORDS);
+  readonly #grant = new Uint32Array(UUID_WORDS);
   readonly #kids: string[] = [];
   readonly #table: CompactTable;
 
@@ -75,10 +76,11 @@ export class VerifiedTokens {
     this.#digested = row ? undefined : token;
     if (!row) return undefined;
     const { words, at } = row;
+    for (let word = 0; word < UUID_WORDS; word += 1) this.#grant[word] = words[at + GRANT + word] ?? 0;
     const packed = words[at + PACKED] ?? 0;
     const expiresAtSeconds = expiryOf(row) - CLOCK_TOLERANCE_SECONDS;
     return {
-      grant: words.slice(at + GRANT, at + OWN_WORDS),
+      grant: this.#grant,
       subject: words[at + SUBJECT] ?? 0,
       kid: this.#kids[(packed >>> KEY_SHIFT) & KEY_MASK] ?? "",
       scopes: SCOPE_SETS[(packed >>> OWN_BITS_SHIFT) & SCOPES_MASK] ?? NO_SCOPES,

@@ -11,6 +11,7 @@ const idAt = (at: number): string => `01940000-0000-7000-8000-${String(at).padSt
 const TIMES = { until: 100, now: 1 };
 
 const holder = (more: Partial<GrantHolder> = {}): GrantHolder => ({
+  grantId: idAt(9),
   userId: idAt(1),
   loginSessionId: idAt(2),
   organizationId: "organization",
@@ -27,16 +28,16 @@ function wordsOf(id: string): Uint32Array {
 
 const find = (holders: GrantHolders, id: string, revision = 5) => {
   const found = holders.find(wordsOf(id), revision);
-  return (
-    found && { ...found, userId: found.userId, loginSessionId: found.loginSessionId, subject: found.subject }
-  );
+  if (!found) return undefined;
+  const { grantId, userId, loginSessionId, subject } = found;
+  return { ...found, grantId, userId, loginSessionId, subject };
 };
 
 test.each(["member", "admin"] as const)(
   "the holder of a grant is found as a %s, at its revision only",
   (role) => {
     const holders = new GrantHolders(2 ** 20);
-    holders.put(idAt(9), holder({ role }), { revision: 5, ...TIMES });
+    holders.put(holder({ role }), { revision: 5, ...TIMES });
     expect(find(holders, idAt(9))).toMatchObject(holder({ role }));
     expect([find(holders, idAt(9), 4), find(holders, idAt(9), 6), find(holders, idAt(8))]).toEqual([
       undefined,
@@ -49,14 +50,14 @@ test.each(["member", "admin"] as const)(
 
 test("a revision of more than 32 bits is compared by its lowest ones, also negative ones", () => {
   const holders = new GrantHolders(2 ** 20);
-  holders.put(idAt(9), holder(), { revision: 2 ** 32 - 1, ...TIMES });
+  holders.put(holder(), { revision: 2 ** 32 - 1, ...TIMES });
   expect(find(holders, idAt(9), 2 ** 32 - 1)).toBeDefined();
 });
 
 test("holders of a limited number of organizations are cached, of the last of them any number, and none of another", () => {
   const holders = new GrantHolders(2 ** 22);
   const put = (grant: number, organization: number) =>
-    holders.put(idAt(grant), holder({ organizationId: `organization ${organization}` }), {
+    holders.put(holder({ grantId: idAt(grant), organizationId: `organization ${organization}` }), {
       revision: 5,
       ...TIMES,
     });
@@ -70,11 +71,11 @@ test("holders of a limited number of organizations are cached, of the last of th
 });
 
 test.each([
-  ["grant", "no UUID", {}],
-  ["user", idAt(9), { userId: "no UUID" }],
-  ["login session", idAt(9), { loginSessionId: "no UUID" }],
-])("a holder whose %s has another id is not cached", (_what, id, more) => {
+  ["grant", { grantId: "no UUID" }],
+  ["user", { userId: "no UUID" }],
+  ["login session", { loginSessionId: "no UUID" }],
+])("a holder whose %s has another id is not cached", (_what, more) => {
   const holders = new GrantHolders(2 ** 20);
-  holders.put(id, holder(more), { revision: 5, ...TIMES });
+  holders.put(holder(more), { revision: 5, ...TIMES });
   expect(holders.bytes).toBe(0);
 });
