@@ -40,6 +40,7 @@ import * as takeover from "./commands/takeover/takeover.ts";
 import * as unit from "./commands/unit/unit.ts";
 import * as users from "./commands/users/users.ts";
 import * as version from "./commands/version.ts";
+import * as views from "./commands/views/views.ts";
 import type { Context } from "./context.ts";
 import { Declined, EXIT, failureOf, failureText } from "./exit.ts";
 import { exitOnBrokenPipe, flushOutput } from "./output/broken-output.ts";
@@ -59,7 +60,18 @@ interface Noun {
 /** In the order of the help of the root. */
 const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
-  "Users and logins:": [organization, branding, users, groups, invitations, logins, identities, scim, sso],
+  "Users and logins:": [
+    organization,
+    branding,
+    users,
+    groups,
+    invitations,
+    logins,
+    identities,
+    scim,
+    sso,
+    views,
+  ],
   "Policy and workstations:": [
     catalog,
     connections,

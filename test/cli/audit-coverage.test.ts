@@ -255,6 +255,18 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["branding.update"],
   },
+  "views create": {
+    rest: () => "root@example.org all /console/users?role=admin",
+    leaves: ["console.update"],
+  },
+  "views remove": {
+    rest: async (workspace) => {
+      const view = await workspace.json("views create root@example.org all /console/users?role=admin");
+      return `root@example.org ${view.id} --yes`;
+    },
+    leaves: ["console.update"],
+  },
+  "views columns": { rest: () => "root@example.org /console/users?per_page=50", leaves: ["console.update"] },
   "organization rename": { rest: () => "Renamed --yes", leaves: ["organization.rename"] },
   "users remove": { rest: withAda, leaves: ["user.remove"] },
   "users erase": {
@@ -474,6 +486,7 @@ const READS: Readonly<Record<string, string>> = {
   "users list": "",
   "users show": "root@example.org",
   "organization show": "",
+  "views list": "root@example.org",
   "groups list": "",
   "groups show": "GROUP",
   "invitations list": "",

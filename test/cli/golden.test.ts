@@ -371,6 +371,36 @@ test("organization", async () => {
   expectGolden("organization", steps, replacements(workspace));
 });
 
+test("views", async () => {
+  using workspace = await createInstallation();
+  await workspace.json("users create ben@example.org --role member");
+  const root = "root@example.org";
+  const steps = await transcript(workspace, [
+    `views list ${root}`,
+    `views create ${root} Administrators /console/users?role=admin&page=3&columns=-source --shared`,
+    `views create ${root} Lost /console/clients?stale=true --json`,
+    `views columns ${root} /console/users?role=admin&columns=-source&per_page=50`,
+    `views list ${root}`,
+    `views list ${root} --json`,
+    "views create ben@example.org Mine /console/me/logins?kind=grant --shared",
+    `views create ${root} Lost https://example.com/console/clients`,
+    `views columns ${root} /console/users --json`,
+    `views remove ${root} 01940000-0000-7000-8000-00000000ffff`,
+  ]);
+  const { items } = await workspace.json(`views list ${root}`);
+  const [{ id = "" } = {}]: { id?: string }[] = Array.isArray(items) ? items : [];
+  steps.push(
+    ...(await transcript(workspace, [
+      `views remove ben@example.org ${id} --yes`,
+      `views remove ${root} ${id}`,
+      `views remove ${root} ${id} --dry-run`,
+      `views remove ${root} ${id} --yes --json`,
+      `views remove ${root} ${id} --yes`,
+    ])),
+  );
+  expectGolden("views", steps, replacements(workspace));
+});
+
 test("branding", async () => {
   using workspace = await createInstallation();
   const image = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';

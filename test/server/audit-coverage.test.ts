@@ -721,6 +721,10 @@ const CASES: Readonly<Record<string, Case>> = {
       asAdmin(site, { body: { name: "all", path: "/console/users", query: "role=admin", shared: false } }),
     leaves: ["console.update"],
   },
+  "POST /me/console/lists": {
+    ask: (site) => asAdmin(site, { body: { path: "/console/users", query: "per_page=50" } }),
+    leaves: ["console.update"],
+  },
   "POST /console/me/views": {
     ask: (site) =>
       onConsole(site, {

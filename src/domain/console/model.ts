@@ -61,7 +61,12 @@ export const viewQuery = (query: string): string => without(query, isPlace);
 
 /** @returns columns and rows of the list as they are stored */
 export const readUsual = (list: ListAddress, prefix: string, problems: Problem[]): ListAddress =>
-  readAddress(list, { prefix, problems, left: (parameter) => !USUAL.includes(parameter) });
+  readAddress(list, { prefix, problems, left: isUnusual });
+
+const isUnusual = (parameter: string): boolean => !USUAL.includes(parameter);
+
+/** @returns the columns and rows in the query of a list's address */
+export const usualQuery = (query: string): string => without(query, isUnusual);
 
 interface AddressOptions {
   prefix: string;

@@ -57,6 +57,10 @@ const described = {
     403: { description: "The view is shared by a user who is not an administrator" },
     409: { description: "The caller keeps as many views as possible" },
   }),
+  keep: describe("saveOwnList", "Save the columns and rows of a list; without any, its defaults return", {
+    200: { description: "What the caller keeps now", schema: Kept },
+    400: { description: "The address is not allowed, or the caller keeps as many lists as possible" },
+  }),
   put: describe("replaceOwnConsole", "Replace saved views and lists of the caller", {
     200: { description: "What the caller keeps now", schema: Kept },
     400: { description: "A name or an address is not allowed" },
@@ -100,6 +104,14 @@ export function ownConsoleRoutes({ router, domain }: RouteContext) {
         return json(keptOf(request));
       },
       { requires: "governance:read", accepts: "json", body: View, detail: described.save },
+    )
+    .post(
+      "/me/console/lists",
+      async ({ request, body }) => {
+        await preferences.keep(ownerOf(request), body);
+        return json(keptOf(request));
+      },
+      { requires: "governance:read", accepts: "json", body: List, detail: described.keep },
     );
 }
 

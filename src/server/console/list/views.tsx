@@ -1,7 +1,7 @@
 // Saved views above a list: the reader's own, those that others share with all administrators, and a form that saves the current
 // one. Below the list, a form that saves its columns and page size.
 /** @jsxImportSource preact */
-import { NAME_LENGTH_MAX, type SavedView, viewQuery } from "../../../domain/console/service.ts";
+import { NAME_LENGTH_MAX, type SavedView, usualQuery, viewQuery } from "../../../domain/console/service.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -45,7 +45,7 @@ export function Views() {
 }
 
 function SaveView() {
-  const { mayAdminister, url } = useReader();
+  const { mayAdminister, url, visitor } = useReader();
   return (
     <details>
       <summary>Save this view</summary>
@@ -69,6 +69,7 @@ function SaveView() {
         </button>
       </ConsoleForm>
       <AsCommand
+        command={["views", "create", visitor.principal.email, "NAME", addressOf(url)]}
         api={{
           method: "POST",
           path: "/me/console/views",
@@ -78,6 +79,9 @@ function SaveView() {
     </details>
   );
 }
+
+const addressOf = ({ pathname, search }: URL): string =>
+  viewAddress({ path: pathname, query: viewQuery(search) });
 
 /** Saves the columns and page size of this address for future visits of the list, or forgets them. */
 export function UsualForm() {
@@ -98,7 +102,21 @@ export function UsualForm() {
           Reset columns and rows
         </button>
       )}
+      {hasChoice && <UsualAsCommand query={usualQuery(url.search)} label="Save as a command" />}
+      {kept !== undefined && <UsualAsCommand query="" label="Reset as a command" />}
     </ConsoleForm>
+  );
+}
+
+function UsualAsCommand({ query, label }: { query: string; label: string }) {
+  const { url, visitor } = useReader();
+  const path = url.pathname;
+  return (
+    <AsCommand
+      label={label}
+      command={["views", "columns", visitor.principal.email, viewAddress({ path, query })]}
+      api={{ method: "POST", path: "/me/console/lists", body: { path, query } }}
+    />
   );
 }
 

@@ -46,10 +46,15 @@ export const ownViewsPage = ({ views, lists, labels }: OwnViews): ConsolePage =>
           <p class="hint">Each of these lists has a button below it that forgets them.</p>
         </section>
       )}
-      <AsCommand api={API} />
+      <OwnCommand />
     </>
   ),
 });
+
+function OwnCommand() {
+  const { email } = useReader().visitor.principal;
+  return <AsCommand command={["views", "list", email]} api={API} />;
+}
 
 function Table({ views, labels }: Omit<OwnViews, "lists">) {
   const { visitor } = useReader();
@@ -87,12 +92,12 @@ function Table({ views, labels }: Omit<OwnViews, "lists">) {
 }
 
 /**
- * @param kept everything that the reader keeps; the request for a program sends it without the view
+ * @param kept the address of the reader, and everything that the reader keeps; the request for a program sends it without the view
  * @returns the page that asks before a view is removed
  */
 export const removeViewPage = (
   { id, name, isShared }: SavedView,
-  { views, lists }: ConsolePreferences,
+  { views, lists, email }: ConsolePreferences & { email: string },
 ): ConsolePage =>
   confirmationPage({
     title: "Remove this view?",
@@ -106,6 +111,7 @@ export const removeViewPage = (
     verb: "Remove",
     back: VIEWS_PATH,
     breadcrumbs: BREADCRUMBS,
+    command: ["views", "remove", email, id],
     api: {
       method: "PUT",
       path: "/me/console",

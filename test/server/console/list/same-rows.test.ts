@@ -51,7 +51,7 @@ async function listed(path: string, nameOf: (row: Record<string, unknown>) => un
   const { html, status } = await browser.visit(path);
   const request = requestsIn(html).find(({ method }) => method === "GET"); // the first one saves the view
   const answer = await site.request("GET", request?.path ?? "", { cookie: admin.cookie });
-  const [command = []] = commandsIn(html);
+  const command = commandsIn(html).find(([noun]) => noun !== "views") ?? [];
   const run = await runOn(site, [...command, "--json"]);
   const cells = [...html.matchAll(/<tr><td.*?<a href="[^"]*">(.*?)<\/a>/gs)].map(([, cell = ""]) => cell);
   const names = (text: string): unknown[] => JSON.parse(text).items.map(nameOf);

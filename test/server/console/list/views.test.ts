@@ -9,6 +9,7 @@ import {
 } from "../../../../src/domain/console/model.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
+import { commandsIn, requestsIn, runOn } from "../../../support/cli/shown-commands.ts";
 import { type Caller, createTestServer } from "../../../support/server.ts";
 
 const VIEWS = "/console/me/views";
@@ -79,6 +80,59 @@ describe("CON-25 a saved view", () => {
     const refused = await site.request("POST", saving.path, {
       token: admin.accessToken,
       body: { ...saving.body, name: "" },
+    });
+    expect(refused.status).toBe(400);
+  });
+
+  test("CON-2 CON-17 is saved, listed and removed by the commands that the pages show", async () => {
+    const commandsAt = async (path: string) => commandsIn((await browser.visit(path)).html);
+    const list = `${LIST}?role=admin&q=${encodeURIComponent("o'x & y")}`;
+    const [saving = []] = await commandsAt(list);
+    const name = "Our <b>admins</b>";
+    expect(
+      (
+        await runOn(
+          site,
+          saving.map((word) => (word === "NAME" ? name : word)),
+        )
+      ).exitCode,
+    ).toBe(0);
+    const query = "role=admin&q=o%27x+%26+y";
+    expect((await get()).views).toEqual([viewOf(name, { query })]);
+    const [listing = []] = await commandsAt(VIEWS);
+    const { items } = JSON.parse((await runOn(site, [...listing, "--json"])).stdout);
+    expect(items).toMatchObject([{ name, path: LIST, query, shared: false }]);
+    const [removing = []] = await commandsAt(`${VIEWS}/${items[0].id}/remove`);
+    expect((await runOn(site, [...removing, "--yes"])).exitCode).toBe(0);
+    expect((await get()).views).toEqual([]);
+  });
+
+  test("CON-2 CON-17 columns and rows of a list are saved and reset by the command and the request that it shows", async () => {
+    const chosen = `${LIST}?columns=-source&per_page=50&role=admin`;
+    const shownAt = async (path: string) => {
+      const { html } = await browser.visit(path);
+      return { commands: commandsIn(html), requests: requestsIn(html) };
+    };
+    const isUsual = (words: readonly string[]) => words[0] === "views" && words[1] === "columns";
+    const isKept = ({ path }: { path: string }) => path === "/me/console/lists";
+    const kept = { lists: [{ path: LIST, query: "columns=-source&per_page=50" }] };
+    const first = await shownAt(chosen);
+    await runOn(site, first.commands.find(isUsual) ?? []);
+    expect(await get()).toMatchObject(kept);
+    await runOn(site, (await shownAt(LIST)).commands.find(isUsual) ?? []);
+    expect(await get()).toMatchObject({ lists: [] });
+    for (const [path, after] of [
+      [chosen, kept],
+      [LIST, { lists: [] }],
+    ] as const) {
+      const { body } = (await shownAt(path)).requests.find(isKept) ?? {};
+      await site.request("POST", "/me/console/lists", { token: admin.accessToken, body });
+      expect(await get()).toMatchObject(after);
+    }
+    const wrong = { path: "https://evil.example", query: "" };
+    const refused = await site.request("POST", "/me/console/lists", {
+      token: admin.accessToken,
+      body: wrong,
     });
     expect(refused.status).toBe(400);
   });

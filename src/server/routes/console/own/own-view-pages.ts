@@ -69,10 +69,10 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
       `${VIEWS_PATH}/:id/remove`,
       ({ request, params }) =>
         console.show(request, "anyone", (reader) =>
-          removeViewPage(
-            preferences.find(ownerOf(reader), params.id),
-            preferences.of(readerPrincipal(reader).userId),
-          ),
+          removeViewPage(preferences.find(ownerOf(reader), params.id), {
+            ...preferences.of(readerPrincipal(reader).userId),
+            email: readerPrincipal(reader).email,
+          }),
         ),
       pageRoute("showSavedViewRemoval", "Asks before a saved view is removed"),
     )
