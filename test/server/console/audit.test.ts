@@ -56,6 +56,8 @@ describe("CON-90 the audit log", () => {
     await site.domain.scim.tokens.create(admin.actor, { label: "entra", profile: "entra" });
     await site.domain.identity.invitations.create(admin.actor, { email: "new@example.com", role: "member" });
     const credential = { token: admin.accessToken };
+    const ended = await site.signInAgain(user);
+    await site.domain.access.logins.revoke(admin.actor, ended.loginSessionId);
     const { sessionId } = await capture(await withCapture(site), credential, "a");
     const removed = await capture(site, credential, "b", { session_id: "another" });
     await site.request("DELETE", `/session-uploads/${removed.sessionId}`, credential);
@@ -73,6 +75,7 @@ describe("CON-90 the audit log", () => {
       "invitation.create /console/invitations",
       `captured_session.complete /console/sessions/${sessionId}`,
       "captured_session.complete -",
+      `login_session.revoke /console/logins/${ended.loginSessionId}`,
       "job.run /console/system/jobs#row-job-30",
       "user.update -",
     ])

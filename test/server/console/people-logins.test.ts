@@ -1,6 +1,7 @@
 // Groups and logins in the console.
 import { afterAll, describe, expect, test } from "bun:test";
 import { CORE_GROUP, CORE_USER } from "../../../src/domain/scim/wire.ts";
+import { commandsIn, requestsIn, runOn } from "../../support/cli/shown-commands.ts";
 import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
 
 const site = await createTestServer({ scim: { groupRoleMappings: { Chiefs: "admin", Gone: "admin" } } });
@@ -81,6 +82,34 @@ describe("CON-75 logins", () => {
     const { status, html } = await read("logins?user_id=nobody&kind=x&show=y&cursor=z&per_page=0");
     expect([status, rowsIn(html)]).toEqual([400, 0]);
     for (const name of ["user_id", "kind", "show"]) expect(html).toContain(`id="filter-${name}-error"`);
+  });
+
+  test("CON-90 has a page of each, in use and ended, with the command and the request that show it", async () => {
+    const pathIn = async (kind: string) =>
+      /<a href="\/console\/(logins\/[^"/]*)"/.exec(
+        (await read(`logins?user_id=ana@example.com&kind=${kind}`)).html,
+      )?.[1] ?? "";
+    const grant = await read(await pathIn("grant"));
+    expect(grant.status).toBe(200);
+    for (const text of ["ana@example.com", "In use", "a login in a browser", "End this login"])
+      expect(grant.html).toContain(text);
+    const again = await site.signInAgain(ana.user);
+    await site.domain.access.logins.revoke(admin.actor, again.loginSessionId);
+    const page = await read(`logins/${again.loginSessionId}`);
+    expect([page.status, page.html.includes("End this login")]).toEqual([200, false]);
+    expect(page.html).toContain("<dt>Ended</dt>");
+    const [command = []] = commandsIn(page.html);
+    expect(JSON.parse((await runOn(site, [...command, "--json"])).stdout)).toMatchObject({ state: "ended" });
+    const [request] = requestsIn(page.html);
+    const told = await site.request("GET", request?.path ?? "", { cookie: admin.cookie });
+    expect(await told.json()).toMatchObject({ id: again.loginSessionId, state: "ended" });
+    for (const path of ["logins/x", "logins/01890000-0000-7000-8000-000000000000", "logins/%00"])
+      expect((await read(path)).status).toBe(404);
+    const member = await site.signInAgain(ana.user);
+    const refused = await site.request("GET", `/console/logins/${again.loginSessionId}`, {
+      cookie: member.cookie,
+    });
+    expect(refused.status).toBe(403);
   });
 
   test("end one at a time, after a page that says what ends with it", async () => {

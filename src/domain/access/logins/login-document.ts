@@ -55,7 +55,7 @@ const next_cursor = Type.Union([Uuid, Type.Null()], {
   description: "`cursor` of the next page; null on the last",
 });
 
-const Login = Type.Object(FIELDS);
+export const Login = Type.Object(FIELDS);
 export const LoginList = Type.Object({ items: Type.Array(Login), next_cursor });
 
 const OwnLogin = Type.Object({

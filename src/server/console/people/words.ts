@@ -23,6 +23,8 @@ export const PERSON_FILTERS: readonly Filter[] = [
 ];
 
 /** @returns the path of a user's page */
+/** @returns path of the page about one login */
+export const loginPath = (id: string): string => `${LOGINS_PATH}/${id}`;
 export const userPath = (id: string): string => `${USERS_PATH}/${id}`;
 
 export const STATUS_LABELS: Readonly<Record<UserStatus, { label: string; tone: Tone }>> = {

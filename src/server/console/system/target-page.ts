@@ -1,4 +1,5 @@
 // The page that shows the target of an audit entry. A target that is gone has none: its name or id stays text.
+import { LOGIN_KINDS } from "../../../domain/access/logins/login-document.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import type { Viewer } from "../../../domain/sessions/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -6,7 +7,7 @@ import { isOwnId } from "../../../platform/ids.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import { keyPath } from "../gateway/words.ts";
 import { TOKENS_PATH } from "../identity/words.ts";
-import { GROUPS_PATH, INVITATIONS_PATH, userPath } from "../people/words.ts";
+import { GROUPS_PATH, INVITATIONS_PATH, loginPath, userPath } from "../people/words.ts";
 import { HISTORY_PATH } from "../policy/words.ts";
 import type { Reader } from "../reader.ts";
 import { sessionPath } from "../sessions/words.ts";
@@ -26,7 +27,13 @@ const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
 
 /** @returns the function for the entries that the viewer reads */
 export function createTargetPage(
-  { scim, identity, gateway, sessions }: Pick<Domain, "scim" | "identity" | "gateway" | "sessions">,
+  {
+    scim,
+    identity,
+    gateway,
+    sessions,
+    access,
+  }: Pick<Domain, "scim" | "identity" | "gateway" | "sessions" | "access">,
   viewer: Viewer,
 ): Reader["targetPage"] {
   const { organizationId } = viewer;
@@ -41,6 +48,8 @@ export function createTargetPage(
         : undefined;
     if (kind === "captured_session" && exists(() => sessions.find(viewer, target)))
       return sessionPath(target);
+    if (LOGIN_KINDS.some((login) => login === kind))
+      return exists(() => access.logins.show(target)) ? loginPath(target) : undefined;
     if (!exists(() => identity.users.show(organizationId, target))) return undefined;
     return kind === "gateway_key" && gateway.mode !== undefined ? keyPath(target) : userPath(target);
   };

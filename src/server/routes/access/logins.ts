@@ -5,6 +5,7 @@ import { loginIdOf } from "../../../domain/access/authentication/login-watch.ts"
 import {
   LOGIN_KINDS,
   LOGIN_SHOWS,
+  Login,
   LoginList,
   OwnLoginList,
   readLoginQuery,
@@ -101,6 +102,9 @@ const described = {
   listLogins: admin("listLogins", "Logins of the organization, newest first", {
     200: { description: "Page by key", schema: LoginList },
   }),
+  getLogin: admin("getLogin", "One login of the organization", {
+    200: { description: "The login", schema: Login },
+  }),
   revokeLogin: admin("revokeLogin", "End one login, and the workstations that it approved", ended),
   revokeLogins: admin("revokeLogins", "End every login of a user, or of all users", {
     204: { description: "Ended" },
@@ -176,6 +180,11 @@ export function adminLoginRoutes({ router, domain }: RouteContext) {
       requires: "administrator",
       query: AdminParameters,
       detail: described.listLogins,
+    })
+    .get("/admin/logins/:id", ({ params }) => json(toLogin(logins.show(params.id.toLowerCase()))), {
+      requires: "administrator",
+      params: LoginPath,
+      detail: described.getLogin,
     })
     .post(
       "/admin/logins/:id/revoke",

@@ -75,6 +75,18 @@ export const peopleArea: Area = {
     },
     { title: "Groups", open: "/console/groups" },
     { title: "Logins", open: "/console/logins" },
+    {
+      title: "Browser",
+      state: "of one login",
+      open: async (page) => {
+        await page.goto("/console/logins?kind=login_session");
+        const first = page
+          .locator("tbody")
+          .getByRole("link", { name: /^Browser/ })
+          .first();
+        await Promise.all([page.waitForEvent("load"), first.click()]);
+      },
+    },
     { title: "Logins", state: "with impossible filters", open: "/console/logins?kind=x&user_id=x" },
   ],
 };

@@ -12,6 +12,7 @@ import {
   endLoginConfirmation,
   LOGIN_COLUMNS,
   loginListPage,
+  loginPage,
 } from "../../../console/people/login-pages.tsx";
 import { LOGINS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
@@ -85,6 +86,14 @@ function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain
           return { to: LOGINS_PATH, notice: "All logins have ended." };
         }),
       formRoute(TypedCount, formOperation("sendEndAllLogins", "Ends every login of all users")),
+    )
+    .get(
+      `${LOGINS_PATH}/:id`,
+      ({ request, params }) =>
+        console.show(request, "administrator", ({ mayAdminister }) =>
+          loginPage(logins.show(params.id), { mayAdminister }),
+        ),
+      pageRoute("showLoginPage", "One login"),
     )
     .get(
       `${LOGINS_PATH}/:id/end`,
