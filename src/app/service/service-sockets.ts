@@ -67,12 +67,20 @@ export async function openServiceSockets(config: Config, log: Log, only?: Part):
   };
   const where = config.get("server.listen");
   await removeDeadSocket(where);
-  const listener = listen((...request) => main(...request), { ...shared, listen: where });
+  const listener = listen(
+    (request, address, forwarding, socket) => main(request, address, forwarding, socket),
+    { ...shared, listen: where },
+  );
   undo.defer(() => listener.stop());
   const own = separateProxyListener(config, only);
   if (own) await removeDeadSocket(own, PROXY_FLAG);
   const proxyListener =
-    own && listen((...request) => proxy(...request), { ...shared, listen: own, flag: PROXY_FLAG });
+    own &&
+    listen((request, address, forwarding, socket) => proxy(request, address, forwarding, socket), {
+      ...shared,
+      listen: own,
+      flag: PROXY_FLAG,
+    });
   undo.move();
   const baseUrl = config.get("server.public_url") ?? listener.address;
   const listeners = proxyListener ? [listener, proxyListener] : [listener];

@@ -74,7 +74,7 @@ export class Upstream {
         redirect: "manual",
         decompress: false,
         timeout: false, // otherwise the runtime gives up after six minutes of silence
-        ...(body !== undefined && { body }),
+        body: body ?? null,
       });
     } catch (cause) {
       if (signal.aborted) throw cause;

@@ -3,7 +3,7 @@
 import type {
   Admission,
   AdmissionReason,
-  Admitted,
+  Applicant,
   Refused,
 } from "../../domain/inference/admission/admission.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -13,7 +13,7 @@ import { hasReadableHost } from "../http/request-target.ts";
 import type { AddressOf } from "../server.ts";
 import type { Forward } from "./call.ts";
 import { declaredBytes } from "./declared-bytes.ts";
-import { createPaths, type Dialect, dialectOf, type Entry, type FindPath } from "./paths.ts";
+import { createPaths, type Dialect, dialectOf, type Entry, type Listed, type Paths } from "./paths.ts";
 import { type RefusalExtras, type RefusalReason, refusal, statusOf } from "./refusals.ts";
 
 export interface InferenceHandlerOptions {
@@ -45,20 +45,35 @@ export interface ObservedRefusal extends Partial<Pick<Refused, "claims" | "key">
 type Socket = Bun.Server<undefined>;
 
 /** One request while it is checked. */
-interface Arrival {
-  request: Request;
-  requestId: string;
-  arrivedAtMs: number;
+class Arrival implements Applicant {
   entry: Entry | undefined;
-  dialect: Dialect;
+  dialect: Dialect = "chat";
+  readonly token: string | undefined;
+  readonly declaredBytes: number | undefined;
+
+  constructor(
+    readonly request: Request,
+    readonly requestId: string,
+    readonly arrivedAtMs: number,
+    private readonly addressOf: AddressOf,
+  ) {
+    this.token = credentialOf(request.headers);
+    this.declaredBytes = declaredBytes(request.headers);
+  }
+
+  address(): string | null {
+    return this.addressOf(this.request);
+  }
 }
 
 export class InferenceHandler {
-  readonly #find: FindPath;
+  readonly #paths: Paths;
+  /** origin and prefix of the last URL that was parsed; nearly every request has the same ones */
+  #base = "";
   #isStopping = false;
 
   constructor(private readonly options: InferenceHandlerOptions) {
-    this.#find = createPaths(options.extraPaths);
+    this.#paths = createPaths(options.extraPaths);
   }
 
   /** Refuses every request from now on; running requests continue. */
@@ -80,55 +95,59 @@ export class InferenceHandler {
   handle(request: Request, socket: Socket, addressOf: AddressOf): Response | Promise<Response> {
     const requestId = this.options.ids.uuid();
     try {
-      return this.#answer(request, { socket, addressOf, requestId });
+      const arrival = new Arrival(request, requestId, this.options.clock.nowMs(), addressOf);
+      return this.#answer(arrival, socket);
     } catch (error) {
       this.options.report(error, requestId);
       return refusal("inference.failed", dialectOf(request.url), requestId);
     }
   }
 
-  #answer(
-    request: Request,
-    { socket, addressOf, requestId }: { socket: Socket; addressOf: AddressOf; requestId: string },
-  ): Response | Promise<Response> {
-    const { admission, forward, clock } = this.options;
-    const path = this.#pathOf(request);
-    if (path === "/health" && PROBES.has(request.method)) return this.#health(requestId);
-    const listed = path === undefined ? undefined : this.#find(path);
-    const arrival: Arrival = {
-      request,
-      requestId,
-      arrivedAtMs: clock.nowMs(),
-      entry: listed?.entry,
-      dialect: listed ? dialectFor(request, listed.entry) : dialectOf(path ?? ""),
-    };
+  #answer(arrival: Arrival, server: Socket): Response | Promise<Response> {
+    const { request, requestId, arrivedAtMs } = arrival;
+    const listed = this.#listedIn(arrival);
+    if (listed === "health") return this.#health(requestId);
     if (!hasReadableHost(request)) return this.#refuse(arrival, "inference.bad_host");
     if (!listed) return this.#refuse(arrival, "inference.no_such_path");
     if (isWebSocket(request)) return this.#refuse(arrival, "inference.no_upgrade");
     if (!listed.methods.includes(request.method))
       return this.#refuse(arrival, "inference.wrong_method", { allow: listed.methods.join(", ") });
     if (this.#isStopping) return this.#refuse(arrival, "service.stopping");
-    const outcome = admission.admit({
-      token: credentialOf(request.headers),
-      address: () => addressOf(request),
-      declaredBytes: declaredBytes(request.headers),
-    });
-    if ("refused" in outcome) return this.#refuseFor(arrival, outcome);
-    return this.#forward(arrival, { entry: listed.entry, admitted: outcome, socket, forward });
+    const admitted = this.options.admission.admit(arrival);
+    if ("refused" in admitted) return this.#refuseFor(arrival, admitted);
+    const { dialect } = arrival;
+    const entry = dialect === listed.entry.dialect ? listed.entry : { ...listed.entry, dialect };
+    return this.options.forward({ request, server, entry, admitted, requestId, arrivedAtMs });
   }
 
-  #forward(
-    { request, requestId, arrivedAtMs, dialect }: Arrival,
-    parts: { entry: Entry; admitted: Admitted; socket: Socket; forward: Forward },
-  ): Promise<Response> {
-    const { entry, admitted, socket: server, forward } = parts;
-    const own = dialect === entry.dialect ? entry : { ...entry, dialect };
-    return forward({ request, server, entry: own, admitted, requestId, arrivedAtMs });
+  /** Notes the entry of the path, and the API that errors are written for. */
+  #listedIn(arrival: Arrival): Listed | "health" | undefined {
+    const { request } = arrival;
+    let listed = this.#fixedIn(request.url);
+    if (!listed) {
+      const path = this.#pathOf(request);
+      if (path === "/health" && PROBES.has(request.method)) return "health";
+      listed = path === undefined ? undefined : this.#paths.find(path);
+      arrival.dialect = dialectOf(path ?? "");
+    }
+    if (!listed) return undefined;
+    arrival.entry = listed.entry;
+    arrival.dialect = dialectFor(request, listed.entry);
+    return listed;
+  }
+
+  #fixedIn(url: string): Listed | undefined {
+    if (this.#base === "" || !url.startsWith(this.#base)) return undefined;
+    const end = url.indexOf("?", this.#base.length);
+    return this.#paths.fixed(url.slice(this.#base.length, end < 0 ? undefined : end));
   }
 
   /** @returns the path below the prefix; undefined for a URL that cannot be read */
   #pathOf({ url }: Request): string | undefined {
-    return URL.parse(url, "http://localhost")?.pathname.slice(this.options.prefix.length);
+    const { prefix } = this.options;
+    const parsed = URL.parse(url, "http://localhost");
+    if (parsed && url.startsWith(`${parsed.origin}${prefix}/`)) this.#base = parsed.origin + prefix;
+    return parsed?.pathname.slice(prefix.length);
   }
 
   #health(requestId: string): Response {
@@ -179,11 +198,11 @@ const dialectFor = ({ headers }: Request, { route, dialect }: Entry): Dialect =>
 const isWebSocket = ({ headers }: Request): boolean =>
   headers.get("upgrade")?.toLowerCase().includes("websocket") ?? false;
 
-const BEARER = /^bearer +(\S.*)$/i;
+const BEARER = /^bearer +(?=\S)/i;
 
 /** @returns the bearer token, or else the API key; no other place is read */
 function credentialOf(headers: Headers): string | undefined {
   const authorization = headers.get("authorization");
-  const bearer = authorization === null ? undefined : BEARER.exec(authorization)?.[1];
-  return bearer ?? (headers.get("x-api-key") || undefined);
+  const [scheme] = (authorization && BEARER.exec(authorization)) || [];
+  return scheme === undefined ? headers.get("x-api-key") || undefined : authorization?.slice(scheme.length);
 }

@@ -16,12 +16,17 @@ export interface Entry {
 }
 
 /** An entry and the methods that it takes. */
-interface Listed {
+export interface Listed {
   readonly entry: Entry;
   readonly methods: readonly string[];
 }
 
-export type FindPath = (path: string) => Listed | undefined;
+export interface Paths {
+  /** @returns the entry of a path that has no variable part; such a text is its own normal form */
+  fixed(path: string): Listed | undefined;
+  /** @returns the entry of a normalized path */
+  find(path: string): Listed | undefined;
+}
 
 /** Each exists with and without `/v1`: agents append to one base URL, and some of them append `/v1` themselves. */
 const FIXED: readonly (readonly [path: string, dialect: Dialect])[] = [
@@ -76,7 +81,7 @@ const PATTERNS: readonly Pattern[] = [
  * @param extraPaths further exact paths, `METHOD /path` each; the settings have checked them
  * @returns the lookup of a path below the proxy's prefix
  */
-export function createPaths(extraPaths: readonly string[]): FindPath {
+export function createPaths(extraPaths: readonly string[]): Paths {
   const fixed = new Map<string, Listed>();
   for (const [path, dialect] of FIXED) {
     const route = VERSION + path;
@@ -86,8 +91,15 @@ export function createPaths(extraPaths: readonly string[]): FindPath {
   for (const path of ["/models", "/v1/models"])
     fixed.set(path, { entry: { route: "/v1/models", path, dialect: "chat" }, methods: ["GET"] });
   for (const extra of extraPaths) addExtra(fixed, extra);
-  return (path) => fixed.get(path) ?? matched(path);
+  const normal = new Map([...fixed].filter(([path]) => pathOf(path) === path));
+  return {
+    fixed: (path) => normal.get(path),
+    find: (path) => fixed.get(path) ?? matched(path),
+  };
 }
+
+/** @returns the path as the runtime normalizes it */
+const pathOf = (url: string): string | undefined => URL.parse(url, "http://localhost")?.pathname;
 
 function addExtra(fixed: Map<string, Listed>, extra: string): void {
   const [method = "", path = ""] = extra.split(" ");

@@ -1,6 +1,7 @@
-// A counter for events of every request. Counting adds to a plain number, because the library would write the labels of each event as
+// Counters and histograms for events of every request. Counting adds to a plain number, because the library would write the labels of each event as
 // text. The registry reads the numbers when it is asked.
-import { Counter, type Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
+import { BucketCounts } from "../metrics/bucket-counts.ts";
 
 export interface Named {
   name: string;
@@ -29,5 +30,29 @@ export class Tally {
 
   add(key: string, count = 1): void {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
+  }
+}
+
+/** A histogram without labels. */
+export class DurationTally extends Histogram {
+  readonly #counts: BucketCounts;
+
+  constructor(
+    private readonly named: Named,
+    bounds: number[],
+    metrics: Registry,
+  ) {
+    super({ ...named, buckets: bounds, registers: [metrics] });
+    this.#counts = new BucketCounts(bounds);
+  }
+
+  add(seconds: number): void {
+    this.#counts.observe(seconds);
+  }
+
+  /** The registry reads the values here. The library's own method reads those that it has counted itself. */
+  async getForPromString() {
+    const values = [...this.#counts.samples(this.named.name)];
+    return { ...this.named, type: "histogram", aggregator: "sum", values };
   }
 }

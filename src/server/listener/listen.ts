@@ -162,28 +162,26 @@ function refuseTaken(where: Listen, flag: string): void {
 function handlersFor(handler: Handler, options: ListenOptions): Handlers {
   const addresses = createPeerAddresses(options);
   let note = options.noteUntrusted;
-  const noteFirst = ({ headers }: Request, peer: () => string | null) => {
-    const seen = addresses.untrusted(headers, peer);
+  const noteFirst = (request: Request, socket: Running) => {
+    const seen = addresses.untrusted(request.headers, () => peerOf(request, socket));
     if (!seen) return;
     note?.(seen);
     note = undefined;
   };
+  const lookupsOn = (socket: Running) => ({
+    socket,
+    addressOf: (request: Request) => addresses.addressOf(request.headers, peerOf(request, socket)),
+    forwardingOf: (request: Request) => addresses.forwardingOf(request.headers, peerOf(request, socket)),
+  });
+  /** of the socket with the present certificate; made once, not for each request */
+  let lookups: ReturnType<typeof lookupsOn> | undefined;
   const handlers = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     idleTimeout: IDLE_TIMEOUT_SECONDS, // also applies to Unix sockets, although the runtime's types do not say so
     fetch(request: Request, socket: Running) {
-      let known: string | null | undefined;
-      const peer = () => {
-        if (known === undefined) known = peerOf(request, socket);
-        return known;
-      };
-      if (note) noteFirst(request, peer);
-      return handler(
-        request,
-        () => addresses.addressOf(request.headers, peer()),
-        () => addresses.forwardingOf(request.headers, peer()),
-        socket,
-      );
+      if (note) noteFirst(request, socket);
+      if (lookups?.socket !== socket) lookups = lookupsOn(socket);
+      return handler(request, lookups.addressOf, lookups.forwardingOf, socket);
     },
     error(error: unknown) {
       if (!(error instanceof ConnectionReset)) options.report(error);

@@ -3,6 +3,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import { UNMATCHED } from "../http/exchange.ts";
 import type { DocumentedRoute } from "../openapi.ts";
+import { BucketCounts } from "./bucket-counts.ts";
 
 const RESPONSES = {
   name: "quartermaster_http_requests_total",
@@ -53,7 +54,7 @@ export function createResponseMetrics(
   return ({ route, method, status, seconds }) => {
     const counts = responses.of(route);
     counts.count(METHODS.includes(method) ? method : OTHER_METHOD, status, 1);
-    counts.observe(seconds);
+    counts.durations.observe(seconds);
   };
 }
 
@@ -88,10 +89,7 @@ class ResponseCounts {
 class RouteCounts {
   /** by method and status */
   readonly counts = new Map<string, Map<number, number>>();
-  /** responses by the first bucket that they fit into; the last is for those that took longer than all buckets */
-  readonly buckets = [...BUCKETS_SECONDS, Number.POSITIVE_INFINITY].map(() => 0);
-  /** sum of the durations */
-  seconds = 0;
+  readonly durations = new BucketCounts(BUCKETS_SECONDS);
 
   count(method: string, status: number, more: number): void {
     let statuses = this.counts.get(method);
@@ -100,13 +98,6 @@ class RouteCounts {
       this.counts.set(method, statuses);
     }
     statuses.set(status, (statuses.get(status) ?? 0) + more);
-  }
-
-  observe(seconds: number): void {
-    this.seconds += seconds;
-    let bucket = 0;
-    while (seconds > (BUCKETS_SECONDS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
-    this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
   }
 }
 
@@ -125,19 +116,7 @@ class DurationHistogram extends Histogram<"route"> {
   }
 
   *#values() {
-    for (const [route, { buckets, seconds }] of this.#responses.byRoute) {
-      if (route !== UNMATCHED && buckets.every((count) => count === 0)) continue;
-      const sample = (part: string, value: number, labels: { le?: number | string } = {}) => {
-        const metricName = `${DURATIONS.name}_${part}`;
-        return { metricName, labels, sharedLabels: { route }, value };
-      };
-      let count = 0;
-      for (const [at, more] of buckets.entries()) {
-        count += more;
-        yield sample("bucket", count, { le: BUCKETS_SECONDS[at] ?? "+Inf" });
-      }
-      yield sample("sum", seconds);
-      yield sample("count", count);
-    }
+    for (const [route, { durations }] of this.#responses.byRoute)
+      if (route === UNMATCHED || !durations.isEmpty) yield* durations.samples(DURATIONS.name, { route });
   }
 }

@@ -33,14 +33,17 @@ export async function openProxySocket(config: Config, log: Log): Promise<ProxySo
   if (!where) throw new Error("gateway.proxy.listen is not set");
   let handler: Handler = startingProxy;
   await removeDeadSocket(where, PROXY_FLAG);
-  const listener = listen((...request) => handler(...request), {
-    listen: where,
-    flag: PROXY_FLAG,
-    tls: tlsOf(config),
-    trustedProxies: config.get("server.trusted_proxies"),
-    forwardedHeader: config.get("server.forwarded_header"),
-    report: (error) => log.error("http.unhandled_error", { error }),
-  });
+  const listener = listen(
+    (request, address, forwarding, socket) => handler(request, address, forwarding, socket),
+    {
+      listen: where,
+      flag: PROXY_FLAG,
+      tls: tlsOf(config),
+      trustedProxies: config.get("server.trusted_proxies"),
+      forwardedHeader: config.get("server.forwarded_header"),
+      report: (error) => log.error("http.unhandled_error", { error }),
+    },
+  );
   return {
     listener,
     address: listener.address,

@@ -128,26 +128,29 @@ export class Admission {
   #decide(applicant: Applicant): Admitted | Refused {
     const claims = this.#identify(applicant);
     if ("refused" in claims) return claims;
-    const wait = this.#requests.take(`session ${claims.gatewaySessionId}`);
+    const wait = this.#requests.take(claims.bucket);
     if (wait > 0) return { refused: "inference.too_many", retryAfterSeconds: wait };
     const resolved = this.#resolve(claims);
     if ("refused" in resolved) return resolved;
     const reason = this.#limit(applicant, claims);
     if (reason) return { ...reason, claims, key: resolved };
-    return admissionOf(claims, resolved, this.permits);
+    return new HeldAdmission(claims, resolved, this.permits);
   }
 
-  #identify({ token, address }: Applicant): InferenceClaims | Refused {
+  #identify(applicant: Applicant): InferenceClaims | Refused {
+    const { token } = applicant;
     if (token === undefined) return { refused: "inference.no_token" };
-    if (token.length > TOKEN_LENGTH_MAX) return this.#refuseToken(address);
+    if (token.length > TOKEN_LENGTH_MAX) return this.#refuseToken(applicant);
     const digest = sha256Hex(token);
+    const known = this.#verifier.known(digest);
+    if (known) return known; // its session has the same limit, so the bucket of the token would never be empty first
     const wait = this.#requests.take(`token ${digest}`);
     if (wait > 0) return { refused: "inference.too_many", retryAfterSeconds: wait };
-    return this.#verifier.verify(token, digest) ?? this.#refuseToken(address);
+    return this.#verifier.verify(token, digest) ?? this.#refuseToken(applicant);
   }
 
-  #refuseToken(address: Applicant["address"]): Refused {
-    const wait = this.#failures.take(`address ${countedAddress(address())}`);
+  #refuseToken(applicant: Applicant): Refused {
+    const wait = this.#failures.take(`address ${countedAddress(applicant.address())}`);
     return wait > 0
       ? { refused: "inference.too_many", retryAfterSeconds: wait }
       : { refused: "inference.bad_token" };
@@ -189,25 +192,37 @@ const REFUSALS: Readonly<Record<string, AdmissionReason>> = {
   "gateway.user_inactive": "inference.user_inactive",
 };
 
-function admissionOf(claims: InferenceClaims, key: ResolvedKey, permits: Permits): Admitted {
-  const { userId } = key;
-  let isHeld = true;
-  return {
-    userId,
-    organizationId: key.organizationId,
-    gatewaySessionId: key.gatewaySessionId,
-    loginSessionId: key.loginSessionId,
-    grantId: key.grantId,
-    endsAtMs: Math.min(claims.expiresAtMs, key.sessionExpiresAtMs) + LEEWAY_MS,
-    credential: key.credential,
-    credentialVersion: key.credentialVersion,
-    profileId: key.externalId,
-    profileName: key.alias,
-    release: () => {
-      if (!isHeld) return;
-      isHeld = false;
-      permits.releaseForUser(userId);
-      permits.release();
-    },
-  };
+/** Holds its permits; a closure for each request would cost more. */
+class HeldAdmission implements Admitted {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly gatewaySessionId: string;
+  readonly loginSessionId: string;
+  readonly grantId: string;
+  readonly endsAtMs: number;
+  readonly credential: Secret;
+  readonly credentialVersion: string;
+  readonly profileId: string | null;
+  readonly profileName: string | null;
+  #permits: Permits | undefined;
+
+  constructor(claims: InferenceClaims, key: ResolvedKey, permits: Permits) {
+    this.userId = key.userId;
+    this.organizationId = key.organizationId;
+    this.gatewaySessionId = key.gatewaySessionId;
+    this.loginSessionId = key.loginSessionId;
+    this.grantId = key.grantId;
+    this.endsAtMs = Math.min(claims.expiresAtMs, key.sessionExpiresAtMs) + LEEWAY_MS;
+    this.credential = key.credential;
+    this.credentialVersion = key.credentialVersion;
+    this.profileId = key.externalId;
+    this.profileName = key.alias;
+    this.#permits = permits;
+  }
+
+  release(): void {
+    this.#permits?.releaseForUser(this.userId);
+    this.#permits?.release();
+    this.#permits = undefined;
+  }
 }

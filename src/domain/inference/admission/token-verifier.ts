@@ -22,6 +22,8 @@ export interface InferenceClaims {
   loginSessionId: string;
   /** UTC milliseconds; equals `exp` */
   expiresAtMs: number;
+  /** key of the session's bucket, built once */
+  bucket: string;
 }
 
 interface Known extends InferenceClaims {
@@ -46,16 +48,19 @@ export class TokenVerifier {
     return this.#known.size;
   }
 
+  /** @returns the claims of a token that was verified before and is still valid */
+  known(digest: string): InferenceClaims | undefined {
+    const known = this.#known.get(digest);
+    if (!known || this.#stillVerifies(known)) return known;
+    this.#known.delete(digest);
+    return undefined;
+  }
+
   /**
    * @param digest of the token
    * @returns its claims; undefined for a token that is not valid, whatever the reason
    */
   verify(token: string, digest: string): InferenceClaims | undefined {
-    const known = this.#known.get(digest);
-    if (known) {
-      if (this.#stillVerifies(known)) return known;
-      this.#known.delete(digest);
-    }
     const fresh = this.#read(token);
     if (fresh) this.#known.set(digest, fresh);
     return fresh;
@@ -92,7 +97,14 @@ function claimsOf({ payload, kid }: VerifiedToken): Known | undefined {
   if (!isUuid(sub) || !isUuid(loginSessionId) || !isUuid(gatewaySessionId)) return undefined;
   if (typeof scope !== "string" || !scope.split(" ").includes(INFERENCE_SCOPE)) return undefined;
   if (exp === undefined) return undefined;
-  return { userId: sub, gatewaySessionId, loginSessionId, expiresAtMs: exp * SECOND_MS, kid };
+  return {
+    userId: sub,
+    gatewaySessionId,
+    loginSessionId,
+    expiresAtMs: exp * SECOND_MS,
+    bucket: `session ${gatewaySessionId}`,
+    kid,
+  };
 }
 
 const isUuid = (value: unknown): value is string => typeof value === "string" && UUID_PATTERN.test(value);

@@ -32,12 +32,14 @@ export class AnswerEnds {
 
   /** @returns the first HEAD_BYTES, or fewer */
   head(): Buffer {
-    return joined(this.#head).subarray(0, HEAD_BYTES);
+    const head = joined(this.#head);
+    return head.length <= HEAD_BYTES ? head : head.subarray(0, HEAD_BYTES);
   }
 
   /** @returns the last TAIL_BYTES, or fewer */
   tail(): Buffer {
-    return joined(this.#tail.slice(this.#tailStart)).subarray(-TAIL_BYTES);
+    const tail = joined(this.#tailStart === 0 ? this.#tail : this.#tail.slice(this.#tailStart));
+    return tail.length <= TAIL_BYTES ? tail : tail.subarray(-TAIL_BYTES);
   }
 
   /** @returns the last bytes, at most this many */

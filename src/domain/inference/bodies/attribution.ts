@@ -34,15 +34,13 @@ const PRODUCTS: readonly (readonly [product: RegExp, harness: string])[] = [
  * @param bodyModel the model that the body names, for a request whose headers name none
  */
 export function attributionOf(headers: Headers, path: string, bodyModel: string | null = null): Attribution {
-  const read = (name: string, max: number) => clean(headers.get(`x-harness-${name}`), max);
-  const agent = read("agent", ATTRIBUTION_MAX.harness);
-  const model = read("model", ATTRIBUTION_MAX.model);
-  const repository = withoutUserInfo(read("repo", ATTRIBUTION_MAX.repository));
-  const branch = read("git-branch", ATTRIBUTION_MAX.branch);
-  const commitSha = read("commit", ATTRIBUTION_MAX.commitSha);
+  const agent = clean(headers.get("x-harness-agent"), ATTRIBUTION_MAX.harness);
+  const model = clean(headers.get("x-harness-model"), ATTRIBUTION_MAX.model);
+  const repository = withoutUserInfo(clean(headers.get("x-harness-repo"), ATTRIBUTION_MAX.repository));
+  const branch = clean(headers.get("x-harness-git-branch"), ATTRIBUTION_MAX.branch);
+  const commitSha = clean(headers.get("x-harness-commit"), ATTRIBUTION_MAX.commitSha);
   const dirty = flagIn(headers.get("x-harness-dirty"));
-  const runId = read("run-id", ATTRIBUTION_MAX.runId);
-  const claims = [agent, model, repository, branch, commitSha, dirty, runId];
+  const runId = clean(headers.get("x-harness-run-id"), ATTRIBUTION_MAX.runId);
   return {
     harness: agent ?? harnessOf(headers.get("user-agent"), path),
     model: model ?? bodyModel,
@@ -51,13 +49,13 @@ export function attributionOf(headers: Headers, path: string, bodyModel: string 
     commitSha,
     dirty,
     runId,
-    claimed: claims.some((claim) => claim !== null),
+    claimed: (agent ?? model ?? repository ?? branch ?? commitSha ?? dirty ?? runId) !== null,
   };
 }
 
 function harnessOf(userAgent: string | null, path: string): string | null {
-  const product = PRODUCTS.find(([pattern]) => pattern.test(userAgent ?? ""));
-  if (product) return product[1];
+  if (userAgent !== null)
+    for (const [pattern, harness] of PRODUCTS) if (pattern.test(userAgent)) return harness;
   return /^(?:\/v1)?\/responses\b/.test(path) ? "codex" : null;
 }
 

@@ -22,6 +22,8 @@ export const NO_USAGE: Usage = {
 type Members = Readonly<Record<string, unknown>>;
 type Tokens = Omit<Usage, "usageSource">;
 
+const NO_MEMBERS: Members = {};
+
 /** Number of candidates to try: tools and metadata may have members of the same name. */
 export const CANDIDATES_MAX = 8;
 // Bytes are searched ten times as fast as text, and most of them never become text.
@@ -45,8 +47,11 @@ export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): 
   const last = lastUsage(tail);
   const head = ends.isShort ? tail : ends.head();
   const start = head.includes(MESSAGE_START) ? firstUsage(head) : undefined;
-  if (!start)
-    return last ? { ...last, usageSource: isWhole ? "reported" : "partial" } : otherwise(head, isWhole);
+  const usageSource = isWhole ? "reported" : "partial";
+  if (!start) {
+    const tokens = last ?? firstUsage(head); // a long JSON response may state its usage first
+    return tokens ? usageFrom(tokens, usageSource) : NO_USAGE;
+  }
   // The usage of message_start counts the output so far, so a last usage equal to it is not the final one.
   const isFinal = last !== undefined && (tail.includes(MESSAGE_DELTA) || !isSame(last, start));
   if (!isFinal) return { ...start, outputTokens: null, usageSource: "partial" };
@@ -55,15 +60,17 @@ export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): 
     outputTokens: last.outputTokens,
     cacheReadTokens: last.cacheReadTokens ?? start.cacheReadTokens,
     cacheWriteTokens: last.cacheWriteTokens ?? start.cacheWriteTokens,
-    usageSource: isWhole ? "reported" : "partial",
+    usageSource,
   };
 }
 
-/** A long JSON response may state its usage first. */
-function otherwise(head: Buffer, isWhole: boolean): Usage {
-  const first = firstUsage(head);
-  return first ? { ...first, usageSource: isWhole ? "reported" : "partial" } : NO_USAGE;
-}
+const usageFrom = (tokens: Tokens, usageSource: UsageSource): Usage => ({
+  inputTokens: tokens.inputTokens,
+  outputTokens: tokens.outputTokens,
+  cacheReadTokens: tokens.cacheReadTokens,
+  cacheWriteTokens: tokens.cacheWriteTokens,
+  usageSource,
+});
 
 const isSame = (one: Tokens, other: Tokens): boolean => JSON.stringify(one) === JSON.stringify(other);
 
@@ -117,12 +124,13 @@ function parse(text: string): Members {
   try {
     return membersOf(JSON.parse(text));
   } catch {
-    return {};
+    return NO_MEMBERS;
   }
 }
 
-const membersOf = (value: unknown): Members =>
-  typeof value === "object" && value !== null ? { ...value } : {};
+const isMembers = (value: unknown): value is Members => typeof value === "object" && value !== null;
+
+const membersOf = (value: unknown): Members => (isMembers(value) ? value : NO_MEMBERS);
 
 function tokensOf(usage: Members): Tokens | undefined {
   const details = membersOf(usage.prompt_tokens_details ?? usage.input_tokens_details);

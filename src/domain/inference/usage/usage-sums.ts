@@ -76,12 +76,10 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   count(row: RequestRow): void {
-    const day = dayOf(row.occurredAtMs);
-    const sums = sumsOf(row);
-    const { userId, organizationId } = row;
-    if (day === this.#day()) this.#use(userId, sums);
-    const pair = this.#pairOf(row);
-    this.#add({ day, organizationId, userId, ...pair, ...sums });
+    const today = this.#day();
+    const delta = this.#deltaOf(row);
+    if (delta.day === today) this.#use(delta.userId, delta);
+    this.#add(delta);
     this.#wait();
   }
 
@@ -180,28 +178,32 @@ export class UsageSums implements UsageCounter, Budgets {
     used.tokens += inputTokens + outputTokens;
   }
 
-  #pairOf({ userId, model, harness }: RequestRow): { model: string; harness: string } {
-    const { pairs } = this.#usedBy(userId);
-    const pair = { model: model ?? "", harness: harness ?? "" };
-    const text = `${pair.model}\n${pair.harness}`;
-    if (pairs.has(text)) return pair;
-    if (pairs.size >= PAIRS_PER_USER_MAX) return { model: OTHER, harness: OTHER };
-    pairs.add(text);
-    return pair;
+  #deltaOf(row: RequestRow): UsageDelta {
+    const { userId, organizationId, model, harness } = row;
+    const isRefused = row.outcome === "refused";
+    const isApart = this.#isApart(userId, `${model ?? ""}\n${harness ?? ""}`);
+    return {
+      day: dayOf(row.occurredAtMs),
+      organizationId,
+      userId,
+      model: isApart ? (model ?? "") : OTHER,
+      harness: isApart ? (harness ?? "") : OTHER,
+      requests: isRefused ? 0 : 1,
+      refused: isRefused ? 1 : 0,
+      inputTokens: row.inputTokens ?? 0,
+      outputTokens: row.outputTokens ?? 0,
+      cacheReadTokens: row.cacheReadTokens ?? 0,
+      cacheWriteTokens: row.cacheWriteTokens ?? 0,
+      cost: row.upstreamCost ?? 0,
+    };
   }
-}
 
-function sumsOf(row: RequestRow): Sums {
-  const isRefused = row.outcome === "refused";
-  return {
-    requests: isRefused ? 0 : 1,
-    refused: isRefused ? 1 : 0,
-    inputTokens: row.inputTokens ?? 0,
-    outputTokens: row.outputTokens ?? 0,
-    cacheReadTokens: row.cacheReadTokens ?? 0,
-    cacheWriteTokens: row.cacheWriteTokens ?? 0,
-    cost: row.upstreamCost ?? 0,
-  };
+  /** @returns whether a pair of model and agent is counted apart */
+  #isApart(userId: string, pair: string): boolean {
+    const { pairs } = this.#usedBy(userId);
+    if (!pairs.has(pair) && pairs.size < PAIRS_PER_USER_MAX) pairs.add(pair);
+    return pairs.has(pair);
+  }
 }
 
 /** Parts contain no line breaks, because control characters are removed from claims. */

@@ -24,12 +24,15 @@ export function answerHeaders(
   const listed = namesIn(given.get("connection"));
   const headers: Record<string, string> = isEventStream ? { ...STREAM_DEFAULTS } : {};
   given.forEach((value, name) => {
-    if (DROPPED.has(name) || listed?.has(name)) return;
-    if (DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))) return;
-    headers[name] = value;
+    if (!DROPPED.has(name) && !listed?.has(name) && !hasDroppedPrefix(name)) headers[name] = value;
   });
   headers[REQUEST_ID_HEADER] = requestId;
   return headers;
+}
+
+function hasDroppedPrefix(name: string): boolean {
+  for (const prefix of DROPPED_PREFIXES) if (name.startsWith(prefix)) return true;
+  return false;
 }
 
 /** @returns whether the body is a plain event stream, which we may read and end with an event */

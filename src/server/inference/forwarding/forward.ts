@@ -10,7 +10,7 @@ import { type RefusalReason, refusal, statusOf } from "../refusals.ts";
 import { answerHeaders, isPlain, isPlainEventStream } from "./answer-headers.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { type AnswerReader, pump } from "./pump.ts";
+import { type AnswerReader, type Piece, pump } from "./pump.ts";
 import { type RefusedKeyOptions, readRefusedKey } from "./refused-key.ts";
 import { type BodyOptions, type TakenBody, takeBody } from "./request-body.ts";
 import { addCredential, createRequestHeaders } from "./request-headers.ts";
@@ -26,6 +26,13 @@ export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
   refused(reason: RefusalReason): void;
   /** called for an error that no step expected */
   report(error: unknown, requestId: string): void;
+}
+
+/** A request as the upstream gets it. */
+interface Sent {
+  headers: Record<string, string>;
+  body: TakenBody;
+  key: UsableKey;
 }
 
 /** Answers that have no body, whatever the upstream sends. */
@@ -44,32 +51,43 @@ export class Forwarder {
   readonly forward = async (call: Call): Promise<Response> => {
     const open = this.options.calls.open(call);
     try {
-      return await this.#exchange(open);
+      const taken = takeBody(open, this.options);
+      const body = taken instanceof Promise ? await taken : taken; // one turn of promises less for most requests
+      const refused = this.#checkModel(open, body);
+      if (refused) return this.#refuse(open, refused);
+      const headers = this.#headersFor(call.request.headers, call.admitted);
+      if (body.length !== undefined) headers["content-length"] = body.length;
+      const sent = { headers, body, key: call.admitted };
+      const response = await this.#send(open, sent);
+      open.headArrived(response.status);
+      const answer =
+        response.status === 401
+          ? this.#replaceKey(open, response, { sent, isSecond: false })
+          : this.#answer(open, response);
+      return answer instanceof Promise ? await answer : answer;
     } catch (error) {
       return this.#failed(open, error);
     }
   };
 
-  async #exchange(open: OpenCall): Promise<Response> {
-    const { call } = open;
-    const body = await takeBody(open, this.options);
-    const refused = this.#checkModel(open, body);
-    if (refused) return this.#refuse(open, refused);
-    const headers = this.#headersFor(call.request.headers, call.admitted);
-    if (body.length !== undefined) headers["content-length"] = body.length;
-    let key: UsableKey = call.admitted;
-    for (let isSecond = false; ; isSecond = true) {
-      const response = await this.#send(open, { headers, body, key });
-      open.headArrived(response.status);
-      if (response.status !== 401) return await this.#answer(open, response);
-      const found = await readRefusedKey(open, response, { ...this.options, key });
-      if ("reader" in found) return await this.#answer(open, response, found.reader);
-      if ("tellsKey" in found) return this.#refuse(open, "inference.upstream_bad_head");
-      if (isSecond || !found.replacement || !body.isWhole)
-        return this.#refuse(open, "inference.key_recovering");
-      key = found.replacement;
-      this.options.figures.replayed();
-    }
+  /** Sends the request again, once, if the upstream rejected its key and the user has another one in time. */
+  async #replaceKey(
+    open: OpenCall,
+    response: Response,
+    { sent, isSecond }: { sent: Sent; isSecond: boolean },
+  ): Promise<Response> {
+    const found = await readRefusedKey(open, response, { ...this.options, key: sent.key });
+    if ("reader" in found) return await this.#answer(open, response, found.reader);
+    if ("tellsKey" in found) return this.#refuse(open, "inference.upstream_bad_head");
+    if (isSecond || !found.replacement || !sent.body.isWhole)
+      return this.#refuse(open, "inference.key_recovering");
+    this.options.figures.replayed();
+    const again = { ...sent, key: found.replacement };
+    const second = await this.#send(open, again);
+    open.headArrived(second.status);
+    return second.status === 401
+      ? await this.#replaceKey(open, second, { sent: again, isSecond: true })
+      : await this.#answer(open, second);
   }
 
   /** The check on models is the only one that needs the body. @returns why the request is refused */
@@ -87,10 +105,7 @@ export class Forwarder {
     return undefined;
   }
 
-  #send(
-    open: OpenCall,
-    { headers, body, key }: { headers: Record<string, string>; body: TakenBody; key: UsableKey },
-  ): Promise<Response> {
+  #send(open: OpenCall, { headers, body, key }: Sent): Promise<Response> {
     const { request, entry } = open.call;
     open.sent();
     addCredential(headers, this.options.settings, key);
@@ -102,7 +117,7 @@ export class Forwarder {
     });
   }
 
-  async #answer(open: OpenCall, response: Response, given?: AnswerReader): Promise<Response> {
+  #answer(open: OpenCall, response: Response, given?: AnswerReader): Response | Promise<Response> {
     const { status, headers } = response;
     this.options.calls.releaseBody(open);
     const problem = headProblem(response);
@@ -123,13 +138,15 @@ export class Forwarder {
     }
     if (open.isEventStream) return new Response(pump(open, reader), init);
     // The runtime sends no head before the first byte, so nothing is lost by waiting for it; and a failure until then has a status.
-    const { done, value } = await open.orStopped(reader.read());
-    if (done || value?.length === Number(headers.get("content-length"))) {
+    const wholeBytes = Number(headers.get("content-length"));
+    const passOn = ({ done, value }: Piece): Response => {
+      if (!done && value?.length !== wholeBytes) return new Response(pump(open, reader, value), init);
       if (value) open.passed(value);
       open.finish("complete");
       return new Response(value ?? null, init);
-    }
-    return new Response(pump(open, reader, value), init);
+    };
+    const first = open.orStopped(reader.read());
+    return first instanceof Promise ? first.then(passOn) : passOn(first);
   }
 
   #failed(open: OpenCall, error: unknown): Response {

@@ -1,8 +1,8 @@
 // Metrics of forwarding. Counting adds to plain numbers, because it happens for every request and every piece; the
 // registry reads them when it is asked. Labels come from fixed lists, never from a request.
-import { Gauge, Histogram, type Registry } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
 import type { RequestRow } from "../../../domain/inference/log/record.ts";
-import { type Named, Tally } from "../tally.ts";
+import { DurationTally, type Named, Tally } from "../tally.ts";
 import type { OpenCall, Phase } from "./open-call.ts";
 
 const BUCKETS_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 5, 15, 60, 300];
@@ -22,9 +22,9 @@ export class ForwardingMetrics {
   readonly #cuts: Tally;
   readonly #replays: Tally;
   readonly #rejected: Tally;
-  readonly #added: Histogram;
-  readonly #head: Histogram;
-  readonly #firstByte: Histogram;
+  readonly #added: DurationTally;
+  readonly #head: DurationTally;
+  readonly #firstByte: DurationTally;
 
   constructor(metrics: Registry, gauges: Gauges) {
     const counter = (named: Named, ...labels: string[]) => new Tally(named, labels, metrics);
@@ -65,8 +65,7 @@ export class ForwardingMetrics {
       { name: "quartermaster_inference_disowned_total", help: "Keys that the gateway refused, by reason" },
       "reason",
     );
-    const histogram = (named: Named, buckets = BUCKETS_SECONDS) =>
-      new Histogram({ ...named, buckets, registers: [metrics] });
+    const histogram = (named: Named, buckets = BUCKETS_SECONDS) => new DurationTally(named, buckets, metrics);
     this.#added = histogram(
       {
         name: "quartermaster_inference_added_seconds",
@@ -97,9 +96,9 @@ export class ForwardingMetrics {
     if (row.cacheWriteTokens !== null) this.#tokens.add("cache_write", row.cacheWriteTokens);
     if (row.outcome === "client_closed") this.#aborts.add(phase);
     if (row.outcome === "cut") this.#cuts.add(open.stopped?.reason ?? "");
-    if (sentMs !== undefined) this.#added.observe((sentMs - startedMs) / 1_000);
-    if (sentMs !== undefined && headMs !== undefined) this.#head.observe((headMs - sentMs) / 1_000);
-    if (firstByteMs !== undefined) this.#firstByte.observe((firstByteMs - startedMs) / 1_000);
+    if (sentMs !== undefined) this.#added.add((sentMs - startedMs) / 1_000);
+    if (sentMs !== undefined && headMs !== undefined) this.#head.add((headMs - sentMs) / 1_000);
+    if (firstByteMs !== undefined) this.#firstByte.add((firstByteMs - startedMs) / 1_000);
   }
 
   replayed(): void {

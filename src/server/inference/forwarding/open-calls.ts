@@ -3,7 +3,7 @@
 import type { RequestLog, RequestRow, UsageCounter } from "../../../domain/inference/log/record.ts";
 import type { Call } from "../call.ts";
 import type { ForwardingMetrics } from "./forwarding-metrics.ts";
-import { type End, OpenCall, type Stop } from "./open-call.ts";
+import { type End, OpenCall, type OpenCallOptions, type Stop } from "./open-call.ts";
 import type { BufferBudget } from "./request-body.ts";
 import { rowOf } from "./row.ts";
 
@@ -38,7 +38,11 @@ export class OpenCalls implements Iterable<OpenCall> {
   /** resolves when the last call has ended; undefined while no caller waits */
   #idle: PromiseWithResolvers<void> | undefined;
 
-  constructor(private readonly options: OpenCallsOptions) {}
+  readonly #callOptions: OpenCallOptions;
+
+  constructor(private readonly options: OpenCallsOptions) {
+    this.#callOptions = { nowMs: options.nowMs, onOver: this.#over };
+  }
 
   /** calls in progress */
   get size(): number {
@@ -62,9 +66,9 @@ export class OpenCalls implements Iterable<OpenCall> {
 
   open(call: Call): OpenCall {
     call.server.timeout(call.request, 0); // the runtime would end a quiet stream as if it were complete
-    const open = new OpenCall(call, { nowMs: this.options.nowMs, onOver: this.#over });
+    const open = new OpenCall(call, this.#callOptions);
     open.place = this.#calls.push(open) - 1;
-    call.request.signal.addEventListener("abort", () => open.stop({ outcome: "client_closed" }));
+    call.request.signal.addEventListener("abort", open);
     if (this.#calls.length === 1) this.options.onBusy();
     return open;
   }
@@ -93,7 +97,7 @@ export class OpenCalls implements Iterable<OpenCall> {
     await this.#idle.promise;
   }
 
-  readonly #over = (open: OpenCall, { outcome, phase }: End): void => {
+  readonly #over: OpenCallOptions["onOver"] = (open: OpenCall, { outcome, phase }: End): void => {
     this.#remove(open);
     open.call.admitted.release();
     this.releaseBody(open);

@@ -9,7 +9,7 @@ import type { OpenCall, Stop } from "./open-call.ts";
 const COMMENT = new TextEncoder().encode(":\n\n");
 
 /** One piece of a response, or its end. */
-interface Piece {
+export interface Piece {
   done: boolean;
   value?: Uint8Array<ArrayBuffer> | undefined;
 }

@@ -54,8 +54,8 @@ export interface BodyOptions {
   nowMs: () => number;
 }
 
-/** @throws CallStopped; the runtime's error if the client leaves */
-export async function takeBody(open: OpenCall, options: BodyOptions): Promise<TakenBody> {
+/** @returns the body; no promise if it has arrived already @throws CallStopped; the runtime's error if the client leaves */
+export function takeBody(open: OpenCall, options: BodyOptions): TakenBody | Promise<TakenBody> {
   const { request } = open.call;
   const declared = declaredBytes(request.headers);
   const isChunked = declared === undefined && request.headers.has("transfer-encoding");
@@ -64,12 +64,22 @@ export async function takeBody(open: OpenCall, options: BodyOptions): Promise<Ta
   if (!hasBody) return NO_BODY;
   const { settings, budget } = options;
   if (isChunked || length > settings.bufferBytes || !budget.reserve(length))
-    return await stream(open, declared, options);
+    return stream(open, declared, options);
   open.heldBytes = length;
   open.bodyAwaitedMs = options.nowMs();
-  const content = await (length <= SMALL_BYTES
-    ? open.orStopped(request.arrayBuffer())
-    : readWhole(open, length, options));
+  const content =
+    length <= SMALL_BYTES ? open.orStopped(request.arrayBuffer()) : readWhole(open, length, options);
+  return content instanceof Promise
+    ? content.then((whole) => taken(open, whole, options))
+    : taken(open, content, options);
+}
+
+/** @param content the whole body */
+function taken(
+  open: OpenCall,
+  content: ArrayBuffer | Uint8Array<ArrayBuffer>,
+  options: BodyOptions,
+): TakenBody {
   open.bodyAwaitedMs = undefined;
   open.requestBytes = content.byteLength;
   const scanner = scannerFor(options);

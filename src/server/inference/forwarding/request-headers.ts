@@ -89,9 +89,11 @@ export function namesIn(connection: string | null): ReadonlySet<string> | undefi
 }
 
 /** Most names begin with neither letter. */
-const hasDroppedPrefix = (name: string): boolean =>
-  (name.startsWith("x-") || name.startsWith("p")) &&
-  DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
+function hasDroppedPrefix(name: string): boolean {
+  if (name.startsWith("x-") || name.startsWith("p"))
+    for (const prefix of DROPPED_PREFIXES) if (name.startsWith(prefix)) return true;
+  return false;
+}
 
 function factOf(fact: IdentityFact, admitted: Admitted): string | null {
   const facts: Readonly<Record<IdentityFact, string | null>> = {

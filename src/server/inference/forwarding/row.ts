@@ -12,6 +12,9 @@ export function rowOf(
   const { call, startedMs } = open;
   const { admitted, entry, request } = call;
   const isOver = outcome !== null;
+  const claims = attributionOf(request.headers, entry.path, open.bodyModel ?? null);
+  const usage = isOver ? usageOf(open, outcome) : NO_USAGE;
+  // Spreads would cost more than the rest of the row.
   return {
     id: call.requestId,
     userId: admitted.userId,
@@ -21,9 +24,16 @@ export function rowOf(
     occurredAtMs: call.arrivedAtMs,
     method: request.method,
     path: entry.path,
+    model: claims.model,
     httpStatus: open.ownStatus ?? open.status,
     upstreamLatencyMs: Math.round((open.headMs ?? nowMs) - (open.sentMs ?? nowMs)),
-    ...attributionOf(request.headers, entry.path, open.bodyModel ?? null),
+    harness: claims.harness,
+    repository: claims.repository,
+    branch: claims.branch,
+    commitSha: claims.commitSha,
+    dirty: claims.dirty,
+    runId: claims.runId,
+    claimed: claims.claimed,
     requestId: call.requestId,
     durationMs: isOver ? Math.round(nowMs - startedMs) : null,
     firstByteMs: open.firstByteMs === undefined ? null : Math.round(open.firstByteMs - startedMs),
@@ -32,7 +42,11 @@ export function rowOf(
     stream: open.isEventStream,
     outcome,
     refusal: open.refusal,
-    ...(isOver ? usageOf(open, outcome) : { ...NO_USAGE, usageSource: null }),
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cacheReadTokens: usage.cacheReadTokens,
+    cacheWriteTokens: usage.cacheWriteTokens,
+    usageSource: isOver ? usage.usageSource : null,
     upstreamCost: open.upstreamCost,
   };
 }

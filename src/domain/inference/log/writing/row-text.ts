@@ -49,10 +49,13 @@ export interface QueuedRow {
 export type RowValues = readonly (string | number | boolean | null)[];
 
 /** @returns the text of rows */
-export const textOfRows = (rows: readonly QueuedRow[]): string =>
-  JSON.stringify(
-    rows.map(({ row, isOnlyNew }) => [...ROW_MEMBERS.map((member) => row[member]), isOnlyNew ? 1 : 0]),
-  );
+export const textOfRows = (rows: readonly QueuedRow[]): string => JSON.stringify(rows.map(valuesOf));
+
+function valuesOf({ row, isOnlyNew }: QueuedRow): RowValues {
+  const values: (string | number | boolean | null)[] = ROW_MEMBERS.map((member) => row[member]);
+  values.push(isOnlyNew ? 1 : 0);
+  return values;
+}
 
 /** @returns the rows of such a text, which this program wrote */
 export const rowsInText = (text: string): readonly RowValues[] => JSON.parse(text);
