@@ -33,7 +33,7 @@ export function registerClientJobs(
     name: "client-verdicts",
     async run(signal) {
       const reevaluated = await clients.verdictRenewal.run(signal);
-      if (reevaluated > 0) log.info("clients.reevaluated", { judged: reevaluated });
+      if (reevaluated > 0) log.info("clients.reevaluated", { reevaluated });
     },
   });
 }
