@@ -7,4 +7,4 @@ const HARMFUL = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 export const printable = (text: string): string => text.replace(HARMFUL, "\ufffd");
 
 /** The same for JSON: every invisible character inside a string becomes an escape, as in the log. */
-export { visibleJson as printableJson } from "../../src/platform/json/visible-json.ts";
+export { visibleJson as printableJson } from "../../src/platform/observe/log-value.ts";

@@ -15,7 +15,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "EXPECTATIONS_KEPT_MAX of src/domain/clients/verdict/verdict-cache.ts",
     "FACTS_KEPT_MAX of src/domain/catalog/sources/kept-archives.ts",
     "TOKENS_MAX of src/domain/catalog/connections/hosts/app-tokens.ts",
-    "KEPT_MAX of src/domain/scim/schema/fold-case.ts",
+    "KEPT_MAX of src/domain/scim/schema/values.ts",
     "KNOWN_TOKENS_MAX of src/domain/inference/admission/token-verifier.ts",
     "VERSIONS_KEPT_MAX of src/domain/clients/verdict/expectations.ts",
     "VIEW_BYTES_KEPT_MAX of src/domain/governance/delivery/audience-groups.ts",

@@ -10,7 +10,7 @@ import {
   bodyBytesMax,
   UNAUTHENTICATED_BODY_BYTES_MAX,
 } from "../../src/server/http/bodies/body.ts";
-import { JSON_VALUES_MAX } from "../../src/server/http/bodies/json-text.ts";
+import { JSON_VALUES_MAX } from "../../src/server/http/bodies/body-text.ts";
 import { PROBLEM_BYTES_MAX } from "../../src/server/http/problems/problem.ts";
 import type { DocumentedRoute } from "../../src/server/openapi.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";

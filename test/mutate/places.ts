@@ -146,7 +146,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "src/domain/scim/groups/member-intake.ts",
       "src/platform/memory/number-set.ts",
       "src/server/http/bodies/validation.ts",
-      "src/server/http/bodies/json-text.ts",
+      "src/server/http/bodies/body-text.ts",
       "src/server/http/bodies/body-end.ts",
     ],
     tests: [

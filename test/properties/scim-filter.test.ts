@@ -13,7 +13,7 @@ import { whereOf } from "../../src/domain/scim/filter/where-store.ts";
 import type { ScimObject } from "../../src/domain/scim/model.ts";
 import { resolvePath } from "../../src/domain/scim/schema/attribute-path.ts";
 import { elementsOf, partsOf } from "../../src/domain/scim/schema/document.ts";
-import { foldCase } from "../../src/domain/scim/schema/fold-case.ts";
+import { foldCase } from "../../src/domain/scim/schema/values.ts";
 import { CORE_USER, RESOURCE_TYPES, type ResourceTypeName } from "../../src/domain/scim/wire.ts";
 import {
   createSearchWorld,

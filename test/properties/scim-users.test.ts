@@ -9,8 +9,12 @@ import { users as accounts } from "../../src/domain/identity/tables.ts";
 import { removeFromAllGroups } from "../../src/domain/scim/groups/members-store.ts";
 import type { ScimCaller } from "../../src/domain/scim/model.ts";
 import { scimUserEmails, scimUserRevisions, scimUsers } from "../../src/domain/scim/tables.ts";
-import { accountAddress, shownDoc } from "../../src/domain/scim/users/emails.ts";
-import { emailColumns, userColumns } from "../../src/domain/scim/users/user-columns.ts";
+import {
+  accountAddress,
+  emailColumns,
+  shownDoc,
+  userColumns,
+} from "../../src/domain/scim/users/user-columns.ts";
 import { ScimUsers } from "../../src/domain/scim/users/users.ts";
 import { DomainError } from "../../src/platform/errors.ts";
 import { createIdentityWorld, type IdentityWorld, PASSWORD } from "../support/identity-world.ts";

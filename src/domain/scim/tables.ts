@@ -1,5 +1,5 @@
 // Tables of provisioned users, groups and their tokens; migrations define constraints and indices. `*_key` columns hold folded
-// text (fold-case.ts), `doc` the resource as it was sent, `doc_key` its shown attributes, folded.
+// text (schema/values.ts), `doc` the resource as it was sent, `doc_key` its shown attributes, folded.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const scimUsers = sqliteTable("scim_users", {

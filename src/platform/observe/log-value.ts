@@ -2,6 +2,23 @@
 // errors, and cuts cycles and sizes at a limit. log.ts writes the line.
 import { Secret } from "../secret.ts";
 
+/** Characters that break a line, control a terminal, change the direction of text, or are invisible. */
+const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Makes JSON safe to print on a terminal. Escapes the other unsafe characters; JSON.stringify escapes only C0 controls.
+ * @param json output of `JSON.stringify`, with or without indentation
+ * @returns JSON text with the same value
+ */
+export const visibleJson = (json: string): string =>
+  /[^\n -~]/.test(json) ? json.replace(INVISIBLE, escaped) : json;
+
+/** A character above U+FFFF becomes two escapes (RFC 8259 section 7). */
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("");
+
 export const LOG_DEPTH_MAX = 6;
 /** Members of one array or object that are shown; the others are counted. */
 export const LOG_MEMBERS_MAX = 50;

@@ -1,8 +1,7 @@
 // Writes events, one per line, for a journal or a terminal. log-value.ts decides which parts of a value are shown; the caller's
 // `write` decides where the lines go.
 import { type Clock, toRfc3339 } from "../clock.ts";
-import { visibleJson } from "../json/visible-json.ts";
-import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts";
+import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue, visibleJson } from "./log-value.ts";
 
 /** UTF-16 units of one line. journald cuts a line at 48 KiB by default; every unit is at most three bytes. */
 export const LOG_LINE_LENGTH_MAX = 16_000;

@@ -7,8 +7,14 @@ import { scimInvalid } from "../../domain/scim/errors.ts";
 import { isJsonObject } from "../../platform/json/json-object.ts";
 import type { JsonLimits } from "../../platform/json/structure.ts";
 import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
-import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
-import { JSON_VALUES_MAX, type JsonProblem, parseWithin } from "../http/bodies/json-text.ts";
+import {
+  contentTypeOf,
+  JSON_VALUES_MAX,
+  type JsonProblem,
+  parseWithin,
+  readText,
+  refuseEncoding,
+} from "../http/bodies/body-text.ts";
 import { HttpError } from "../http/problems/problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./responses.ts";
 

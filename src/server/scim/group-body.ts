@@ -12,8 +12,13 @@ import {
 import { type JsonLimits, measureJson } from "../../platform/json/structure.ts";
 import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../platform/steps.ts";
-import { declaredLengthOf, pieceDecoder, readPieces } from "../http/bodies/body-text.ts";
-import { ONE_TURN_CHARACTERS_MAX, parseCheckedText } from "../http/bodies/json-text.ts";
+import {
+  declaredLengthOf,
+  ONE_TURN_CHARACTERS_MAX,
+  parseCheckedText,
+  pieceDecoder,
+  readPieces,
+} from "../http/bodies/body-text.ts";
 import {
   limitsOf,
   malformed,

@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { readUser } from "../../../src/domain/scim/messages/read-resource.ts";
-import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
+import { foldCase } from "../../../src/domain/scim/schema/values.ts";
 import {
   scimGroupMembers,
   scimGroups,
@@ -14,8 +14,7 @@ import {
   scimUserRevisions,
   scimUsers,
 } from "../../../src/domain/scim/tables.ts";
-import { accountAddress } from "../../../src/domain/scim/users/emails.ts";
-import { emailColumns, userColumns } from "../../../src/domain/scim/users/user-columns.ts";
+import { accountAddress, emailColumns, userColumns } from "../../../src/domain/scim/users/user-columns.ts";
 import type { Tx } from "../../../src/platform/database/database.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { groupNameAt, userAt } from "./scim-plan.ts";

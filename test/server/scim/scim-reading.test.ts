@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
-import { JSON_VALUES_MAX, parseWithin } from "../../../src/server/http/bodies/json-text.ts";
+import { JSON_VALUES_MAX, parseWithin } from "../../../src/server/http/bodies/body-text.ts";
 import { bulkCost } from "../../../src/server/routes/scim.ts";
 import { limitsOf, malformed, SCIM_DEPTH_MAX } from "../../../src/server/scim/body.ts";
 import { ATTRIBUTE_LIST_CHARACTERS_MAX, listOf, readQuery, viewOf } from "../../../src/server/scim/query.ts";

@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { ORGANIZATION_NUMBER } from "../../../src/domain/scim/organization-store.ts";
-import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
+import { foldCase } from "../../../src/domain/scim/schema/values.ts";
 import {
   scimGroupMembers,
   scimGroups,

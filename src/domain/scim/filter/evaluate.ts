@@ -2,8 +2,8 @@
 
 import type { ScimObject, ScimValue } from "../model.ts";
 import { elementsOf, partsOf } from "../schema/document.ts";
-import { foldCase } from "../schema/fold-case.ts";
 import type { Attribute } from "../schema/schema.ts";
+import { foldCase } from "../schema/values.ts";
 import type { Comparator, Comparison, ElementTest, Filter, Presence } from "./model.ts";
 
 /** The source of a filter's values. */

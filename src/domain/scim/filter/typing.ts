@@ -2,8 +2,8 @@
 // Multi-valued attributes become element tests here, so later stages see one shape only.
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { type AttributePath, pathText, resolvePath, subAttributeOf } from "../schema/attribute-path.ts";
-import { foldCase } from "../schema/fold-case.ts";
 import type { Attribute, AttributeType } from "../schema/schema.ts";
+import { foldCase } from "../schema/values.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { ALWAYS, type Filter, type Junction, NEVER } from "./model.ts";
 import type { Literal, Operator, Refusal, Written, WrittenElement, WrittenTest } from "./syntax.ts";

@@ -12,7 +12,7 @@ import { scimNotFound, scimTaken } from "../errors.ts";
 import { requireVersion } from "../messages/messages.ts";
 import type { GroupRow } from "../model.ts";
 import type { Roles } from "../roles/roles.ts";
-import { foldCase } from "../schema/fold-case.ts";
+import { foldCase } from "../schema/values.ts";
 import * as store from "./groups-store.ts";
 import { forMembers, inSlices } from "./member-slices.ts";
 import { applyMembers, countOf, type MemberChange, type MemberUpdate } from "./members.ts";

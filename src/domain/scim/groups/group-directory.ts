@@ -5,7 +5,7 @@ import { quoted } from "../../../platform/text/problem-list.ts";
 import { USER_CANDIDATES_MAX, type UserSet } from "../../shared/ordered-rows-store.ts";
 import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../shared/page.ts";
 import type { GroupRow } from "../model.ts";
-import { foldCase } from "../schema/fold-case.ts";
+import { foldCase } from "../schema/values.ts";
 import * as store from "./group-directory-store.ts";
 
 export type { MemberView } from "./group-directory-store.ts";

@@ -1,16 +1,37 @@
 // Bodies of POST and PUT: parses a user's document, or the parts of a group. Unknown and computed attributes are ignored. users
-// and groups check whether names are free and members exist.
+// and groups check whether names are free and members exist. `assign` changes one attribute by the rules of RFC 7644 section 3.5.2
+// for PATCH; each member of a POST or PUT replaces one of an empty document.
 
 import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { SentMembers } from "../groups/member-intake.ts";
-import type { ScimObject } from "../model.ts";
-import { assignNamed } from "../patch/assign.ts";
+import type { ScimObject, ScimValue } from "../model.ts";
+import { changedList, changedSelection } from "../patch/elements.ts";
 import { readMemberIds } from "../patch/member-ids.ts";
-import { resolvePath } from "../schema/attribute-path.ts";
-import { arrangedUser } from "../schema/document.ts";
-import { invalidValue, readAll, readAllInSteps, readSimple } from "../schema/values.ts";
-import { ADDRESS_NEEDED, findAddress } from "../users/emails.ts";
+import type { Change } from "../patch/operations.ts";
+import { fieldsWithId, idInReference } from "../patch/user-references.ts";
+import {
+  type AttributePath,
+  isSettable,
+  pathText,
+  type ResolvedPath,
+  resolvePath,
+  subAttributeOf,
+} from "../schema/attribute-path.ts";
+import { arrangedUser, elementsOf, partsOf, withMember } from "../schema/document.ts";
+import type { Attribute, Schema } from "../schema/schema.ts";
+import {
+  invalidValue,
+  isUnassigned,
+  partsSent,
+  readAll,
+  readAllInSteps,
+  readSimple,
+  requiredAttribute,
+  requireSingle,
+  type Wanted,
+} from "../schema/values.ts";
+import { ADDRESS_NEEDED, findAddress } from "../users/user-columns.ts";
 import { CORE_GROUP, CORE_USER, ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 import { fieldsOf, readObject, requireSchema } from "./messages.ts";
 
@@ -20,6 +41,108 @@ export interface SentUser {
   /** undefined if the body has none: a create assumes true, a replacement keeps it (SCIM-92) */
   readonly active: boolean | undefined;
 }
+
+/**
+ * Changes the target of a name in a body; unknown names and computed attributes are ignored (SCIM-41).
+ * @throws ScimError `invalidValue`, `mutability`
+ */
+function assignNamed(doc: ScimObject, name: string, change: Change): ScimObject {
+  const path = resolvePath("User", name);
+  return path && isSettable(path) ? assign(doc, path, change) : doc;
+}
+
+/**
+ * Changes the target of a path without brackets.
+ * @throws ScimError `invalidValue`, `mutability` if a required attribute would be removed
+ */
+export function assign(doc: ScimObject, path: ResolvedPath, change: Change): ScimObject {
+  const { extension, attribute } = path;
+  if (!attribute) return assignExtension(doc, path.extension, change);
+  if (!extension) return withChanged(doc, path, change);
+  return withMember(doc, extension.id, withChanged(partsOf(doc[extension.id]), path, change));
+}
+
+/** The members of the object are attributes of the extension; the others stay. */
+function assignExtension(doc: ScimObject, { id }: Schema, { op, value }: Change): ScimObject {
+  if (op === "remove") return withMember(doc, id, undefined);
+  const sent = requireSingle(value, id);
+  if (isUnassigned(sent)) return op === "add" ? doc : withMember(doc, id, undefined);
+  if (!isJsonObject(sent)) throw invalidValue(`${id} must be an object with the attributes of the extension`);
+  let changed = doc;
+  readAll(Object.entries(sent), ([name, part]) => {
+    changed = assignNamed(changed, `${id}:${name}`, { op, value: part });
+  });
+  return changed;
+}
+
+function withChanged(container: ScimObject, path: AttributePath, change: Change): ScimObject {
+  const { attribute, sub } = path;
+  const wanted = { attribute, name: pathText({ ...path, sub: undefined }) };
+  const before = container[attribute.name];
+  return withMember(
+    container,
+    attribute.name,
+    sub ? changedPart(before, { ...wanted, sub }, change) : changedValue(before, wanted, change),
+  );
+}
+
+function changedValue(before: ScimValue | undefined, wanted: Wanted, change: Change): ScimValue | undefined {
+  const { attribute } = wanted;
+  if (attribute.multiValued) return changedList(elementsOf(before), wanted, change);
+  if (attribute.type === "complex") return changedParts(partsOf(before), wanted, change);
+  return changedSimple(before, wanted, change);
+}
+
+function changedSimple(
+  before: ScimValue | undefined,
+  wanted: Wanted,
+  { op, value }: Change,
+): ScimValue | undefined {
+  const after = op === "remove" ? undefined : readSimple(value, wanted);
+  if (after === undefined && op === "add") return before;
+  if (after === undefined && before !== undefined && wanted.attribute.required)
+    throw requiredAttribute(wanted.name);
+  return after;
+}
+
+/** Changes the given parts; the others stay (`name`, `manager`). */
+function changedParts(before: ScimObject, wanted: Wanted, { op, value }: Change): ScimObject {
+  if (op === "remove") return {};
+  const sent = requireSingle(value, wanted.name);
+  if (isUnassigned(sent)) return op === "add" ? before : {};
+  let parts = before;
+  readAll(fieldsWithId(partsSent(sent, wanted)), ([name, part]) => {
+    const sub = subAttributeOf(wanted.attribute, name);
+    if (sub?.mutability === "readWrite") parts = withPart(parts, { ...wanted, sub }, { op, value: part });
+  });
+  return parts;
+}
+
+interface WantedPart extends Wanted {
+  readonly sub: Attribute;
+}
+
+function changedPart(before: ScimValue | undefined, wanted: WantedPart, change: Change): ScimValue {
+  const { attribute, sub } = wanted;
+  if (attribute.multiValued) {
+    const everyValue = { isMatch: () => true, fixed: () => ({}), replaceCreates: true };
+    return changedSelection(elementsOf(before), { ...wanted, ...everyValue }, change);
+  }
+  const value = sub.name === "$ref" ? subAttributeOf(attribute, "value") : undefined;
+  if (!value) return withPart(partsOf(before), wanted, change);
+  return withPart(
+    partsOf(before),
+    { ...wanted, sub: value },
+    { ...change, value: idInReference(change.value) },
+  );
+}
+
+const withPart = (parts: ScimObject, { name, sub }: WantedPart, change: Change): ScimObject =>
+  withMember(
+    parts,
+    sub.name,
+    changedSimple(parts[sub.name], { attribute: sub, name: `${name}.${sub.name}` }, change),
+  );
 
 /**
  * @param body parsed JSON

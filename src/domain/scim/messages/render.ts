@@ -2,7 +2,7 @@
 // stored as text, which is parsed only to leave attributes out or to complete it. Users and groups query its input.
 import type { GroupRow, Named, ScimObject, UserRow } from "../model.ts";
 import { partsOf } from "../schema/document.ts";
-import { shownDoc } from "../users/emails.ts";
+import { shownDoc } from "../users/user-columns.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import { etagOf, locationOf } from "./messages.ts";
 import { type Parts, project, type View } from "./view.ts";

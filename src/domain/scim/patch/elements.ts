@@ -2,9 +2,9 @@
 // one of them is primary afterward (SCIM-73 to SCIM-76).
 import { type ScimError, scimInvalid } from "../errors.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
-import { foldCase } from "../schema/fold-case.ts";
 import type { Attribute } from "../schema/schema.ts";
 import {
+  foldCase,
   hasContent,
   invalidValue,
   isUnassigned,

@@ -4,8 +4,7 @@
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { ScimError } from "../errors.ts";
-import { foldCase } from "../schema/fold-case.ts";
-import { invalidValue, isUnassigned, readAllInSteps, requireSingle } from "../schema/values.ts";
+import { foldCase, invalidValue, isUnassigned, readAllInSteps, requireSingle } from "../schema/values.ts";
 import { fieldsWithId } from "./user-references.ts";
 
 /**

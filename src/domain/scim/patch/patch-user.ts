@@ -6,14 +6,13 @@ import { ScimError, scimInvalid } from "../errors.ts";
 import { matchesElement } from "../filter/evaluate.ts";
 import type { Filter } from "../filter/model.ts";
 import { equalities } from "../filter/named-values.ts";
-import { checkUser } from "../messages/read-resource.ts";
+import { assign, checkUser } from "../messages/read-resource.ts";
 import type { ScimObject, ScimProfile } from "../model.ts";
 import type { AttributePath } from "../schema/attribute-path.ts";
 import { arrangedUser, elementsOf, withMember } from "../schema/document.ts";
 import type { Attribute } from "../schema/schema.ts";
 import { readParts } from "../schema/values.ts";
-import { ADDRESS_NEEDED, findAddress, shownEmails } from "../users/emails.ts";
-import { assign } from "./assign.ts";
+import { ADDRESS_NEEDED, findAddress, shownEmails } from "../users/user-columns.ts";
 import { changedSelection, type Selection } from "./elements.ts";
 import { eachStep, forEachOperation, type Patched, type Step } from "./operations.ts";
 

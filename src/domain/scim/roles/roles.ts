@@ -9,7 +9,7 @@ import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { inSlices, STEP_ROLES } from "../groups/member-slices.ts";
 import type { GroupRow, ScimSettings } from "../model.ts";
-import { foldCase } from "../schema/fold-case.ts";
+import { foldCase } from "../schema/values.ts";
 import * as store from "./roles-store.ts";
 
 export type Roles = ReturnType<typeof createRoles>;

@@ -6,7 +6,6 @@ import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } fro
 type ScimList = readonly ScimValue[];
 
 /** Array.isArray alone does not narrow read-only lists. */
-/** Array.isArray alone does not narrow read-only lists. */
 export const isList = (value: ScimValue | undefined): value is ScimList => Array.isArray(value);
 
 /** @returns whether this is a complex value */

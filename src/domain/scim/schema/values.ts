@@ -1,12 +1,32 @@
 // Converts the values that providers send into values of a document: the lenient types of SCIM-40 and SCIM-42 and no others,
 // within the limits of the schema table. read-resource.ts checks whole resources.
 
+import { LRUCache } from "lru-cache";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { ScimObject } from "../model.ts";
 import { subAttributeOf } from "./attribute-path.ts";
 import { type Attribute, USER_SCHEMA } from "./schema.ts";
+
+/** Cached folded texts: one filter compares the same values again and again, and NFKC is expensive. */
+const KEPT_MAX = 1_024;
+const ASCII = /^\p{ASCII}*$/u;
+
+const kept = new LRUCache<string, string>({ max: KEPT_MAX });
+
+/**
+ * Case-insensitive comparison of text (SCIM-29): the same folding for stored keys and for filter literals.
+ * @returns the text in compatibility form (NFKC) and lower case, independent of the machine's locale
+ */
+export function foldCase(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  const known = kept.get(text);
+  if (known !== undefined) return known;
+  const folded = text.normalize("NFKC").toLowerCase();
+  kept.set(text, folded);
+  return folded;
+}
 
 /** Problems reported in one detail; more would not help. */
 export const PROBLEMS_REPORTED_MAX = 10;

@@ -1,12 +1,12 @@
 // Columns of a user's row for lookups, order and labels. They derive from the row's document; only the label may need the
-// address of the account as well.
-import { invariant } from "../../../platform/errors.ts";
+// address of the account as well. Also the e-mail addresses of a user: the shown ones, and the one of the account (SCIM-13).
+import { invariant, type Problem } from "../../../platform/errors.ts";
+import { readEmail } from "../../identity/service.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
-import { isScimObject, partsOf } from "../schema/document.ts";
-import { foldCase } from "../schema/fold-case.ts";
+import { arrangedUser, elementsOf, isScimObject, partsOf } from "../schema/document.ts";
 import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } from "../schema/schema.ts";
+import { foldCase, invalidValue } from "../schema/values.ts";
 import { ENTERPRISE_USER } from "../wire.ts";
-import { shownDoc, shownEmails } from "./emails.ts";
 
 /** The columns of a user; each `…Key` is folded text. */
 export interface UserColumns {
@@ -28,6 +28,55 @@ export interface EmailColumns {
   valueKey: string;
   typeKey: string | null;
   isPrimary: boolean;
+}
+
+/** @returns the stored ones; without any, one derived from the user name */
+export function shownEmails({ emails, userName }: ScimObject): readonly ScimObject[] {
+  const stored = elementsOf(emails);
+  if (stored.length > 0 || userName === undefined) return stored;
+  return [{ value: userName, type: "work", primary: true }];
+}
+
+/** @returns the document with the shown e-mails */
+export const shownDoc = (doc: ScimObject): ScimObject =>
+  elementsOf(doc.emails).length > 0 ? doc : arrangedUser({ ...doc, emails: shownEmails(doc) });
+
+/**
+ * Finds the account's address: the first valid address of the primary e-mail, one of type `work`, any other, and the user name.
+ * @returns the folded address; undefined if none is valid
+ */
+export function findAddress({ emails, userName }: ScimObject): string | undefined {
+  const stored = elementsOf(emails);
+  const preferred = [
+    ...stored.filter(({ primary }) => primary === true),
+    ...stored.filter(({ type }) => typeof type === "string" && foldCase(type) === "work"),
+    ...stored,
+  ].map(({ value }) => value);
+  for (const candidate of [...preferred, userName]) {
+    const address = typeof candidate === "string" ? addressOf(candidate) : undefined;
+    if (address !== undefined) return address;
+  }
+  return undefined;
+}
+
+function addressOf(text: string): string | undefined {
+  const problems: Problem[] = [];
+  const address = readEmail(text, problems);
+  return problems.length === 0 ? address : undefined;
+}
+
+/** The message if there is no valid address. */
+export const ADDRESS_NEEDED =
+  "the account needs an email address such as name@example.com: send it in emails or as userName";
+
+/**
+ * @returns the folded address of the user's account
+ * @throws ScimError `invalidValue`
+ */
+export function accountAddress(doc: ScimObject): string {
+  const address = findAddress(doc);
+  if (address === undefined) throw invalidValue(ADDRESS_NEEDED);
+  return address;
 }
 
 /**

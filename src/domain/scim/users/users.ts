@@ -21,8 +21,7 @@ import type {
 } from "../model.ts";
 import { patchUser } from "../patch/patch-user.ts";
 import { arrangedUser } from "../schema/document.ts";
-import { accountAddress, shownDoc } from "./emails.ts";
-import { emailColumns, type UserColumns, userColumns } from "./user-columns.ts";
+import { accountAddress, emailColumns, shownDoc, type UserColumns, userColumns } from "./user-columns.ts";
 import { userResponse } from "./user-views.ts";
 import * as store from "./users-store.ts";
 

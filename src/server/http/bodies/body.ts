@@ -8,8 +8,14 @@ import { type JsonLimits, pointerAt } from "../../../platform/json/structure.ts"
 import { readScimBody, type ScimBody } from "../../scim/body.ts";
 import { exchangeOf } from "../exchange.ts";
 import { HttpError, PROBLEM_BYTES_MAX } from "../problems/problem.ts";
-import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
-import { JSON_LIMITS, type JsonProblem, parseWithin } from "./json-text.ts";
+import {
+  contentTypeOf,
+  JSON_LIMITS,
+  type JsonProblem,
+  parseWithin,
+  readText,
+  refuseEncoded,
+} from "./body-text.ts";
 import { type Schemas, takeBodyCheck } from "./validation.ts";
 
 /** Size limit of a JSON or form body, in bytes. */

@@ -24,7 +24,7 @@ import {
   JSON_DEPTH_MAX,
   JSON_LIMITS,
   JSON_VALUES_MAX,
-} from "../../../../src/server/http/bodies/json-text.ts";
+} from "../../../../src/server/http/bodies/body-text.ts";
 import { documentWith, type Json, packageWith, readDocument } from "./document-builders.ts";
 
 const draft = (members: Json = {}): GovernanceConfig => readDraft(documentWith(members)).document;

@@ -9,7 +9,7 @@ import type {
   ScimSettings,
 } from "../../../../src/domain/scim/model.ts";
 import { arrangedUser } from "../../../../src/domain/scim/schema/document.ts";
-import { foldCase } from "../../../../src/domain/scim/schema/fold-case.ts";
+import { foldCase } from "../../../../src/domain/scim/schema/values.ts";
 import { type ListJson, ScimSearch } from "../../../../src/domain/scim/search/search.ts";
 import type { SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { scimGroups } from "../../../../src/domain/scim/tables.ts";

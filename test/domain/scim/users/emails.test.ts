@@ -1,7 +1,7 @@
 // Which e-mails a user has in responses, and which of them is the address of the account (SCIM-13).
 import { describe, expect, test } from "bun:test";
 import type { ScimObject } from "../../../../src/domain/scim/model.ts";
-import { accountAddress, shownDoc, shownEmails } from "../../../../src/domain/scim/users/emails.ts";
+import { accountAddress, shownDoc, shownEmails } from "../../../../src/domain/scim/users/user-columns.ts";
 import { expectInvalid } from "../refusal.ts";
 
 const ADA: ScimObject = { userName: "Ada@Example.com", active: true };

@@ -23,7 +23,7 @@ import {
   parseCheckedText,
   parseWithin,
   syntaxProblem,
-} from "../../../../src/server/http/bodies/json-text.ts";
+} from "../../../../src/server/http/bodies/body-text.ts";
 
 /** @returns why the text is refused before it is parsed; undefined if it is not */
 function structureProblem(text: string, limits: JsonLimits): JsonProblem | undefined {

@@ -6,7 +6,7 @@ import { memoryLimitText } from "../../../../src/platform/memory/memory-limits.t
 import { KEY_CHARACTERS_MAX } from "../../../../src/platform/text/object-reader.ts";
 import { EXCERPT_CHARACTERS_MAX, PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import { BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../../../src/server/http/bodies/json-text.ts";
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../../../src/server/http/bodies/body-text.ts";
 import { PROBLEMS_COUNTED_MAX } from "../../../../src/server/http/bodies/validation.ts";
 import { MESSAGE_CHARACTERS_MAX, PROBLEM_BYTES_MAX } from "../../../../src/server/http/problems/problem.ts";
 import { listen } from "../../../../src/server/listener/listen.ts";
