@@ -26,6 +26,8 @@ export class Load implements AsyncDisposable {
   #isStopping = false;
   /** responses that refused a change because the lease was missing */
   refused = 0;
+  /** reports by the status of their response since the last call of `outcomes` */
+  #outcomes = new Map<number | undefined, number>();
 
   constructor(private readonly site: Site) {
     this.#ledgers = site.workstations.map(({ at }) => ({
@@ -56,6 +58,13 @@ export class Load implements AsyncDisposable {
     const times = this.#ledgers.flatMap(({ acknowledged }) => acknowledged.map((one) => one.atMs));
     const counted = times.filter((time) => time > fromMs && time <= untilMs).length;
     return counted / ((untilMs - fromMs) / SECOND_MS);
+  }
+
+  /** @returns how the reports since the last call ended, in words */
+  outcomes(): string {
+    const counts = [...this.#outcomes].map(([status, count]) => `${status ?? "no response"} ${count}`);
+    this.#outcomes = new Map();
+    return counts.join(", ");
   }
 
   /**
@@ -97,6 +106,7 @@ export class Load implements AsyncDisposable {
       nextMs = Math.max(nextMs, performance.now() - EVERY_MS); // does not catch up on what it missed while nobody answered
       const number = ++ledger.sent;
       ledger.lastStatus = await this.#send({ ...reportOf(at), hostname: `lab-${number}` }, accessToken);
+      this.#outcomes.set(ledger.lastStatus, (this.#outcomes.get(ledger.lastStatus) ?? 0) + 1);
       if (ledger.lastStatus === 204) ledger.acknowledged.push({ number, atMs: Date.now() });
       if (ledger.lastStatus === 503) this.refused += 1;
     }

@@ -28,16 +28,18 @@ export async function takeOverAgainAndAgain(stage: Stage, rounds: number): Promi
   await using load = new Load(stage.site);
   for (let round = 1; round <= rounds; round += 1) {
     await Bun.sleep(SETTLING_MS);
+    load.outcomes();
     const loadedMs = Date.now();
     await Bun.sleep(LOAD_MS.min + Math.random() * LOAD_MS.more);
     const rate = load.rateBetween(loadedMs, Date.now());
+    const outcomes = load.outcomes();
     const passive = active.data === first ? second : first;
     const { result, next } = await takeOver(stage, load, { active, passive });
     active = next;
     results.push({ ...result, rate });
     const { lost, lostSeconds, awaySeconds, faults } = result;
     process.stdout.write(
-      `  round ${round}: ${rate.toFixed(0)} reports a second, lost ${lost} of ${lostSeconds.toFixed(2)} s, away for ${awaySeconds.toFixed(1)} s ${faults.join("; ")}\n`,
+      `  round ${round}: ${rate.toFixed(0)} reports a second (${outcomes}), lost ${lost} of ${lostSeconds.toFixed(2)} s, away for ${awaySeconds.toFixed(1)} s ${faults.join("; ")}\n`,
     );
   }
   await active.kill();

@@ -29,7 +29,7 @@ import { isNameConfirmed, type Plan } from "../../input/prompt.ts";
 import { watchTask } from "../backup/progress.ts";
 
 const UNITS = ["quartermaster", "quartermaster-litestream"];
-const NEXT = `systemctl start ${UNITS.join(" ")}`;
+const NEXT = `systemctl enable --now ${UNITS.join(" ")}`;
 
 /** @throws DomainError `standby.*`, `data_dir.in_use` while the service runs, `confirmation.*`, `backup.*`, `schema.*` */
 export async function takeover(call: SettingsCall): Promise<void> {

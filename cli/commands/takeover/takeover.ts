@@ -12,8 +12,8 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       "Makes this machine the active one: restores the newest replica, begins a term of its own, and starts the service.",
     )
     .examples(
-      "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --old-machine-is-off",
-      "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --dry-run",
+      "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --data-dir /var/lib/quartermaster --dry-run",
+      "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --data-dir /var/lib/quartermaster",
     )
     .option("--old-machine-is-off", "the other machine can no longer write; needed without standby.lease")
     .option("--no-start", "leave the units of the service stopped")

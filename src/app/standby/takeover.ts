@@ -13,7 +13,7 @@ import { openSealing } from "../../platform/crypto/sealing.ts";
 import { SealingKeyFiles } from "../../platform/crypto/sealing-keys.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { type Connection, openDatabase } from "../../platform/database/database.ts";
-import { stagingIn } from "../../platform/database/maintenance/data-swap.ts";
+import { assertUnused, stagingIn } from "../../platform/database/maintenance/data-swap.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
@@ -98,6 +98,7 @@ export async function findSource(
 export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   const { config, clock, ids, directory, source, signal } = options;
   assertTakeoverPossible(options);
+  assertUnused(directory); // before the term of the other machine ends
   const own = newTerm(source.nextNumber, ids);
   const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
   const record = {

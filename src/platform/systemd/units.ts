@@ -2,7 +2,7 @@
 // them. systemctl is the interface that systemd documents for programs; its D-Bus interface would need a client of its own.
 
 export interface UnitStarter extends Disposable {
-  /** @returns what systemctl says went wrong; undefined when all units run */
+  /** Enables them, too: they start again with the machine. @returns what systemctl says went wrong; undefined when all units run */
   start(): Promise<string | undefined>;
 }
 
@@ -14,11 +14,14 @@ export interface UnitStarter extends Disposable {
 export function unitStarter(units: readonly string[], path: string): UnitStarter | undefined {
   const systemctl = Bun.which("systemctl", { PATH: path });
   if (systemctl === null || !areInstalled(systemctl, units)) return undefined;
-  const child = Bun.spawn(["/bin/sh", "-c", 'read -r _ && exec "$0" start "$@"', systemctl, ...units], {
-    stdin: "pipe",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  const child = Bun.spawn(
+    ["/bin/sh", "-c", 'read -r _ && exec "$0" enable --now "$@"', systemctl, ...units],
+    {
+      stdin: "pipe",
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
   return {
     async start() {
       child.stdin.write("start\n");

@@ -15,7 +15,7 @@ export function createSystemctl(folder: string, { installed, failure = "" }: Sys
 here="$(dirname "$0")"
 case "$1" in
   cat) shift; for unit; do case "$unit" in ${units}) ;; *) exit 1 ;; esac; done ;;
-  start) echo "$*" >> "$here/started"; [ -z "${failure}" ] || { echo "${failure}" >&2; exit 1; } ;;
+  enable) echo "$*" >> "$here/started"; [ -z "${failure}" ] || { echo "${failure}" >&2; exit 1; } ;;
 esac
 `;
   writeFileSync(join(folder, "systemctl"), script, { mode: 0o700 });

@@ -63,7 +63,7 @@ export function swapIn(
   const plan = { staging: basename(staging), aside: unusedAsideFolder(directory, stamp) };
   writePlan(directory, plan);
   try {
-    if (existsSync(directory.database)) assertExclusive(directory);
+    assertUnused(directory);
   } catch (error) {
     rmSync(planFile(directory), { force: true });
     throw error;
@@ -167,8 +167,10 @@ function readPlan(directory: DataDirectory): SwapPlan {
 /**
  * Checks that no other process has the old database open: its writes would be reported as durable and then set aside. Closing the
  * last connection also copies the write-ahead log into the file, so that one complete file is set aside.
+ * @throws DomainError `data_dir.busy`
  */
-function assertExclusive({ database }: DataDirectory): void {
+export function assertUnused({ database }: DataDirectory): void {
+  if (!existsSync(database)) return;
   try {
     const connection = openConnection(database, { busyTimeoutMs: OTHERS_WAIT_MS });
     try {
@@ -188,6 +190,6 @@ function assertExclusive({ database }: DataDirectory): void {
 
 const inUse = (cause: unknown): DomainError =>
   new DomainError("unavailable", "data_dir.busy", "another program has the database open", {
-    hint: "wait for other commands to end; stop `serve --only proxy` and replication, such as Litestream, before you restore",
+    hint: "wait for other commands to end; stop `serve --only proxy` and replication, such as the unit quartermaster-litestream, before you restore",
     cause,
   });

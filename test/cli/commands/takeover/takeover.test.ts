@@ -8,6 +8,7 @@ import { systemClock } from "../../../../src/platform/clock.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { SealingKeyFiles } from "../../../../src/platform/crypto/sealing-keys.ts";
 import { placesIn } from "../../../../src/platform/data-directory/data-directory.ts";
+import { openConnection } from "../../../../src/platform/database/connection.ts";
 import { systemIds } from "../../../../src/platform/ids.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
@@ -75,7 +76,8 @@ describe("STB-6 takeover by root on a machine with the units", () => {
     userId: 0,
     env: { PATH: createSystemctl(workspace.folder, { installed: UNITS, ...systemd }) },
   });
-  const hasStarted = ({ folder }: Workspace) => existsSync(join(folder, "started"));
+  const started = ({ folder }: Workspace) => join(folder, "started");
+  const hasStarted = (workspace: Workspace) => existsSync(started(workspace));
 
   test("starts them at the end, and the plan says so", async () => {
     using active = await createInstallation();
@@ -88,13 +90,13 @@ describe("STB-6 takeover by root on a machine with the units", () => {
       "started quartermaster and quartermaster-litestream",
       0,
     ]);
-    expect(hasStarted(active)).toBe(true);
+    expect(readFileSync(started(active), "utf8")).toBe(`enable --now ${UNITS.join(" ")}\n`);
   });
 
   test("starts nothing with --no-start, for another user, or while a sealing key is missing", async () => {
     using active = await createInstallation();
     connect(active, active);
-    const next = { started: false, next: expect.stringContaining("systemctl start quartermaster ") };
+    const next = { started: false, next: expect.stringContaining("systemctl enable --now quartermaster ") };
     expect(await active.json(`${LINE} --no-start`, asRoot(active))).toMatchObject(next);
     using second = copyOf(active);
     connect(second, active);
@@ -110,7 +112,7 @@ describe("STB-6 takeover by root on a machine with the units", () => {
     connect(active, active);
     const { stdout, stderr, exitCode } = await active.run(LINE, asRoot(active, { failure: "Job failed." }));
     expect(stdout).toContain("this machine has begun term t00000002");
-    expect(stdout).toContain("next: systemctl start quartermaster quartermaster-litestream");
+    expect(stdout).toContain("next: systemctl enable --now quartermaster quartermaster-litestream");
     expect(stderr).toContain("error: this machine took over, but Job failed.");
     expect(stderr).toContain("journalctl -u quartermaster");
     expect(exitCode).toBe(6);
@@ -148,6 +150,22 @@ test("STB-6 a takeover without Litestream does not end the term of the other mac
   expect({ exitCode, stderr }).toMatchObject({
     exitCode: 6,
     stderr: expect.stringContaining("install Litestream"),
+  });
+  expect(readdirSync(join(active.folder, "replica"))).toEqual([FIRST]);
+});
+
+test("STB-6 a takeover while Litestream has the database open does not end the term of the other machine", async () => {
+  using active = await createInstallation();
+  connect(active, active);
+  using litestream = openConnection(join(active.data, "quartermaster.db"), { readonly: true });
+  litestream.run("BEGIN");
+  litestream.query("SELECT count(*) FROM users").get();
+  const { exitCode, stderr } = await active.run(`takeover ${SETTINGS} --old-machine-is-off --confirm data`);
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringContaining(
+      "stop `serve --only proxy` and replication, such as the unit quartermaster-litestream",
+    ),
   });
   expect(readdirSync(join(active.folder, "replica"))).toEqual([FIRST]);
 });
