@@ -1,7 +1,7 @@
 // Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under its digest only
 // when all of its bytes are on the disk, so listed files are complete even after a power failure. The domain decides which
 // files are needed, who may read them and what they must contain.
-import { constants, lstatSync, unlinkSync } from "node:fs";
+import { constants, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { access, mkdir, open, opendir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf, DomainError, isDiskFull } from "../errors.ts";
@@ -159,7 +159,7 @@ async function put(
   } catch (error) {
     throwStoreError(error, directory);
   } finally {
-    await rm(temporary, { force: true });
+    if (existsSync(temporary)) await rm(temporary, { force: true });
   }
 }
 
@@ -218,7 +218,7 @@ const tooLarge = (maxBytes: number) =>
 /** The new name is durable only once the folder, and the folder that names a new folder, are on the disk too. */
 async function moveDurably(from: string, to: string): Promise<void> {
   const folder = dirname(to);
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = existsSync(folder) ? undefined : await mkdir(folder, { recursive: true, mode: 0o700 });
   await rename(from, to);
   await syncFolder(folder);
   if (made !== undefined) await syncFolder(dirname(folder));
