@@ -8,7 +8,7 @@ import { hasColor } from "../output/color.ts";
 import { outputFor } from "../output/output.ts";
 import { printable } from "../output/printable.ts";
 
-/** What a command will do. The dry run and the confirmation print the same text. */
+/** The plan of a command, shown before it acts. The dry run and the confirmation print the same text. */
 export interface Plan {
   /** starts with a verb in the infinitive: `remove 1 client from the inventory` */
   readonly action: string;

@@ -52,7 +52,7 @@ export const PRINTED_MAX = 100_000;
 /**
  * Prints a list like `output.list`, but keeps only one page in memory. All pages are read from one snapshot.
  * @param read reads one page; `query` has the values of the options, `after` is the last row of the previous page
- * @param more members of the JSON document besides `items` and `total`
+ * @param more members of the JSON document in addition to `items` and `total`
  * @throws DomainError `usage.not_a_number`
  */
 export async function printPages<T>(

@@ -1,4 +1,4 @@
-// What removes a person from the database: the part of each area.
+// The erasers of each area: they remove a person from the database.
 import type { Ids } from "../platform/ids.ts";
 import { eraseLogins } from "./access/erase.ts";
 import { Redactions } from "./audit/redactions.ts";

@@ -1,4 +1,4 @@
-// What is sealed in the database: the part of each area. Sealing again with another key reaches all of it.
+// The sealed values in the database, by area. Sealing again with another key reaches all of it.
 import type { Sealing } from "../platform/crypto/sealing.ts";
 import { authenticatorSecrets } from "./access/second-factor/sealed-app-secrets.ts";
 import { accessSecrets } from "./access/tokens/signing-keys.ts";

@@ -86,7 +86,8 @@ const LEAVES_ACCESS: Readonly<Record<string, string>> = {
   "src/domain/access/device-login/device-logins-store.ts claimOne":
     "says who may decide, not how it was decided",
   "src/domain/access/device-login/device-logins-store.ts decideOne": "is compiled here and run by decide",
-  "src/domain/access/device-login/device-logins-store.ts redeemOne": "whoever redeems forgets the login",
+  "src/domain/access/device-login/device-logins-store.ts redeemOne":
+    "redeeming the login also deletes it from the cache",
 };
 
 const withoutRevision = (source: Source): string[] =>

@@ -44,7 +44,7 @@ test("SSO-17 says when the person logged on if that was forced, and only then", 
   expect(claims.auth_time).toBeNumber();
 });
 
-test("SSO-21 a wrong client secret has an error of its own", async () => {
+test("SSO-21 a wrong client secret has its own error", async () => {
   const credential = { method: "client_secret_basic" as const, secret: new Secret("wrong") };
   expect(await refusalOf(signIn(peer, { settings: peer.settings({ credential }) }))).toBe(
     "upstream sso.client_rejected",

@@ -1,5 +1,5 @@
 // The requirements for both kinds of provisioner (src/domain/gateway/provisioners/provisioner.ts), tested on the given one with a
-// real gateway behind it. What applies to one kind only is tested in its own tests.
+// real gateway behind it. Rules for one kind only are tested in its own tests.
 import { describe, expect, test } from "bun:test";
 import {
   type GatewayIdentity,

@@ -410,7 +410,7 @@ describe("working under the policy", () => {
     expect([read.status, await read.json()]).toMatchObject([200, without]);
   });
 
-  test("a client gets a document that it can decode, and one without declared capabilities is told to update", async () => {
+  test("a client gets a document that it can decode, and one without declared capabilities gets a request to update", async () => {
     await using workstation = await atWork();
     const response = await workstation.fetchPolicy();
     expect(response.status).toBe(200);

@@ -144,7 +144,7 @@ test.each(migrations.map(({ id, name }) => [id, name] as const))(
   },
 );
 
-test("every provisioned user keeps version and time of the last change, which schema 17 moves to a table of their own", () => {
+test("every provisioned user keeps version and time of the last change, which schema 17 moves to a separate table", () => {
   inNewFile((connection, file) => {
     upTo(file, migrations.slice(0, 16));
     fill(connection);

@@ -10,7 +10,7 @@ import { createWorld } from "../support/world.ts";
 
 const SOURCE = join(import.meta.dir, "../../src");
 
-/** The tables of request logs are in a file of their own. */
+/** The tables of request logs are in a separate file. */
 const PLACES = ["{domain,platform}/*", "domain/inference/{models,usage}", "domain/catalog/mirroring"];
 
 /** Tables and views. */

@@ -234,7 +234,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/server/http/problems/refusal.ts",
     kind: ">= to >",
     contains: "failure.status >= 500",
-    because: "no failure that is told has the status 500: an unexpected error has no failure",
+    because: "no reported failure has the status 500: an unexpected error has no failure",
   },
   {
     file: "src/domain/access/authentication/verified-tokens.ts",
@@ -277,7 +277,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/domain/gateway/model.ts",
     kind: "changed number",
     contains: "replacements: 0,",
-    because: "without the begin of a window the count starts anew",
+    because: "without the begin of a window the count starts again",
   },
   {
     file: "src/domain/access/tokens/refresh-token.ts",
@@ -820,7 +820,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/platform/json/structure.ts",
     kind: "changed number",
     contains: '#list = { name: "", elementsMax: Infinity, commas: 0 }',
-    because: "a list sets it anew before its commas are counted",
+    because: "a list sets it again before its commas are counted",
   },
   {
     file: "src/platform/json/structure.ts",
@@ -905,7 +905,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/server/http/problems/refusal.ts",
     kind: "changed number",
     contains: "failure.status >= 500",
-    because: "no failure that is told has the status 500: an unexpected error has no failure",
+    because: "no reported failure has the status 500: an unexpected error has no failure",
   },
   {
     file: "src/domain/access/authentication/authenticate.ts",
@@ -1061,7 +1061,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/domain/sso/provider/discovery/destinations.ts",
     kind: "dropped statement",
     contains: "of = current",
-    because: "the destinations are found anew for every request, with the same result",
+    because: "the destinations are found again for every request, with the same result",
   },
   {
     file: "src/domain/sso/provider/provider-requests.ts",

@@ -45,13 +45,13 @@ describe("a mutation", () => {
     ["a limit with a name", "const ENTRIES_MAX = 10 * 2; export const A = 1;"],
     ["the number of rows of a statement", "const a = b.limit(1).all();"],
     ["a turn of the event loop", "async function a() { await setImmediate(); }"],
-    ["what only a log is told on a condition", 'if (a > 1) log.warning("b", { c });'],
+    ["what only a log receives on a condition", 'if (a > 1) log.warning("b", { c });'],
     ["the removal of a file that may be gone", "const a = () => rmSync(b, { force: true });"],
     ["how a file is opened for reading", "const a = b({ readonly: true });"],
     ["a signal to another process", "const a = () => process.kill(b, 0);"],
     ["a flush to the disk", "if (a !== undefined) fsyncSync(a); flushToDisk(b + 1);"],
     ["a step", "function* a() { yield; }"],
-    ["what is told to a log", 'log.info("a", { b: 1 + 2 });'],
+    ["what a log receives", 'log.info("a", { b: 1 + 2 });'],
   ])("leaves %s alone", (_what, source) => {
     expect(mutationsOf(source)).toEqual([]);
   });

@@ -28,10 +28,10 @@ export function examination(): Examination {
 
 export const DATABASE = `${DATA_PLACE}/quartermaster.db`;
 export const UNIT_FILE = "/usr/lib/systemd/system/quartermaster.service";
-/** What the administrator adds to the configuration file. */
+/** The lines that the administrator adds to the configuration file. */
 export const CHANGE = "# changed by the administrator\n";
 export const CONFIG_OWNED = "640 root:quartermaster";
-/** What systemctl must not be called with. */
+/** Arguments that systemctl must not be called with. */
 const STARTS = /\b(?:start|restart|enable|preset|unmask)\b/;
 
 /** Checks a first installation, and creates data as an administrator does. */

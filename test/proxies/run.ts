@@ -17,7 +17,7 @@ const ROUNDS = 300;
 const CLIENTS = 8;
 /** How long the test waits for a response on a busy machine. */
 const PATIENCE_MS = 5_000;
-/** What one address may start in the test of limits. */
+/** The number of logins that one address may start in the test of limits. */
 const CODES_PER_ADDRESS = 5;
 
 async function main(): Promise<number> {

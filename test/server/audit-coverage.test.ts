@@ -1,6 +1,6 @@
 // Sends one valid request to every route that is not a GET, and states which actions it records in the audit log. A route that
-// records nothing states why, and which tables it may change; so do the few GETs that change something. New routes have to be
-// listed here.
+// records nothing states why, and which tables it may change. The few GETs that change something state the same. New routes have
+// to be listed here.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { sql } from "drizzle-orm";
@@ -98,7 +98,7 @@ async function reportedBy(site: TestServer): Promise<string> {
   return items[0]?.id ?? "";
 }
 
-/** What an inference proxy reports about a request of a user. */
+/** The report of an inference proxy about a request of a user. */
 async function loggedRequest({ signedIn, world }: TestServer) {
   const { user } = await signedIn("member");
   return {
@@ -1653,13 +1653,13 @@ const CASES: Readonly<Record<string, Case>> = {
     site: sameGateway,
     ask: async (site) => ({ token: PROXY_TOKEN, body: await loggedRequest(site) }),
     changes: [],
-    why: "one for every request to a model, into a log of its own",
+    why: "one for every request to a model, into a separate log",
   },
   "POST /internal/gateway/request-logs/batch": {
     site: sameGateway,
     ask: async (site) => ({ token: PROXY_TOKEN, body: { events: [await loggedRequest(site)] } }),
     changes: [],
-    why: "one for every request to a model, into a log of its own",
+    why: "one for every request to a model, into a separate log",
   },
   "GET /governance-config": {
     site: sameGateway,

@@ -58,7 +58,7 @@ test("the database of another program is incompatible, and /ready names the chec
   expect(await ask(server, "/health/schema")).toEqual([200, "compatible"]);
   const other = openConnection(file, {});
   other.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')");
-  await setImmediate(); // as in every request, the next ones run in a turn of their own
+  await setImmediate(); // as in every request, the next ones run in a separate turn
   expect(await ask(server, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
   const [status, body] = await ask(server, "/ready");
   expect(status).toBe(503);

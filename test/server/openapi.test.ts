@@ -149,7 +149,7 @@ test("the document includes its server and list parameters and no internals", as
   expect(JSON.stringify(document)).not.toMatch(/"x-(?:requires|accepts|answers|headers)"/);
 });
 
-/** What the last release promised. QUARTERMASTER_UPDATE_GOLDEN=1 writes it again, when the next release is made. */
+/** The promises of the last release. QUARTERMASTER_UPDATE_GOLDEN=1 writes it again, when the next release is made. */
 const RELEASED = join(import.meta.dir, "fixtures/released-api.txt");
 
 /** @returns what callers of the released API would miss, or would have to send that was not required before */

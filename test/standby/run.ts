@@ -15,7 +15,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 20);
 const CUT_SECONDS = Number(process.env.CUT_SECONDS ?? 300);
 /** A busy test machine answers some of them late. */
 const RATE_MIN = 0.9 * REPORTS_PER_SECOND;
-/** What the product promises. */
+/** The promises of the product. */
 const LOST_SECONDS_MAX = 1;
 const AWAY_SECONDS_MAX = 60;
 

@@ -68,10 +68,7 @@ value comes from. \`quartermaster config explain SETTING\` shows the spellings o
       ],
       ["<data directory>/installation.json", "records that a database exists, so that its loss is detected"],
       ["<data directory>/server.lock", "held by the running server"],
-      [
-        "<data directory>/forwarding.lock",
-        "held by the process that forwards inference on a listener of its own",
-      ],
+      ["<data directory>/forwarding.lock", "held by the process that forwards inference on its own listener"],
       [
         "quartermaster.yaml",
         "settings; named with --config or QUARTERMASTER_CONFIG. The keys control_api.* of a reference deployment are read too; see quartermaster config check",
@@ -109,7 +106,7 @@ export const FILES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ["dashboard", async () => (await import("../../../src/app/monitoring/dashboard.ts")).dashboard()],
 ]);
 
-/** The topics of `help` besides commands. */
+/** The topics of `help` in addition to commands. */
 export const TOPICS: readonly { name: string; about: string }[] = [
   ...CHAPTERS.map(({ name, about }) => ({ name, about })),
   ...[...TOPIC_SECTIONS.keys()].map((name) => ({ name, about: "section of the handbook" })),

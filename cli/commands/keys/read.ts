@@ -45,7 +45,7 @@ export async function list(call: Call): Promise<void> {
   );
 }
 
-/** @returns the id of the user whom `--user` names; undefined without the option */
+/** @returns the id of the user that `--user` names; undefined without the option */
 export function userIdOf({ domain, actor, text }: Call): string | undefined {
   const reference = text("user");
   return reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id;

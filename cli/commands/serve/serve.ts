@@ -40,7 +40,7 @@ interface Options {
 
 export const addOptions = addSettingOptions;
 
-/** What this process runs. */
+/** The work of this process. */
 interface Running {
   liveness: Liveness;
   /** resolves with the reason for which this process must end */

@@ -50,7 +50,7 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
-    .description("Shows one session with its versions and with whom it is shared.")
+    .description("Shows one session with its versions and who it is shared with.")
     .examples(`quartermaster sessions show ${EXAMPLE_ID}`, `quartermaster sessions show ${EXAMPLE_ID} --json`)
     .argument(...SESSION)
     .printsJson()

@@ -18,7 +18,7 @@ export function inferenceFacts({ inference, server }: Standing, nowMs: number): 
   if (isSame(forwarder, server)) return [["inference", "forwarded by the service"]];
   const { processId, sinceMs } = forwarder;
   const since = `since ${toRfc3339(sinceMs)} (${ageText(sinceMs, nowMs)})`;
-  return [["inference", `forwarded by a process of its own ${since}, process ${processId}`]];
+  return [["inference", `forwarded by a separate process ${since}, process ${processId}`]];
 }
 
 /** @returns null where `inferenceFacts` returns nothing */

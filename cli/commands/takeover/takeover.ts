@@ -9,7 +9,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("takeover")
     .description(
-      "Makes this machine the active one: restores the newest replica, begins a term of its own, and starts the service.",
+      "Makes this machine the active one: restores the newest replica, begins a new term, and starts the service.",
     )
     .examples(
       "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --data-dir /var/lib/quartermaster --dry-run",

@@ -15,7 +15,7 @@ import { fileSizeOf } from "../../platform/files/disk.ts";
 import { VERSION } from "../../platform/version.ts";
 import { runTask, type TaskOptions } from "./backup-task.ts";
 
-/** What is known about a file before it is read in full. */
+/** Facts about a file before it is read in full. */
 export interface BackupFile {
   path: string;
   /** undefined for a copy of the database alone, such as an upgrade makes */

@@ -1,4 +1,4 @@
-// What happens in a demo. The members are those of the JSON lines that `demo --json` prints.
+// The events of a demo. The members are those of the JSON lines that `demo --json` prints.
 
 /** Where the demo is and who may sign in. */
 export interface Started {

@@ -185,7 +185,7 @@ export async function checkIdentityProvider(
   return [lastSignInFinding(check, sso.status().last_error_reason)];
 }
 
-/** What only a browser reported is no warning: anybody could cause one. */
+/** A failure that only a browser reported gives no warning, because anybody could cause one. */
 function lastSignInFinding(check: Check, reason: string | null): Finding {
   if (reason === null)
     return check.ok(

@@ -129,7 +129,7 @@ async function publicFindings(
     found.push(
       check.failed(
         "the public endpoint has the host of this service, so uploaded bytes would be served from there",
-        "give the store a host of its own in blobs.s3.public_endpoint",
+        "give the store its own host in blobs.s3.public_endpoint",
       ),
     );
   if (!askPublic || !origins) return found;

@@ -16,7 +16,7 @@ type RoleMappings = DomainOptions["settings"]["scim"]["groupRoleMappings"];
 export const mappingsIn = (setting: Values["scim.group_role_mappings"]): RoleMappings =>
   Object.fromEntries(setting);
 
-/** What a reload may replace. */
+/** Settings that a reload may replace. */
 export interface Reloadable {
   roles: { mappings: RoleMappings };
   sso: { settings: SsoSettings | undefined };

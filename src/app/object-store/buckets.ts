@@ -27,7 +27,7 @@ const STANDBY_BUCKET = "object-store-standby";
 /** for `doctor` only */
 export const PUBLIC_ENDPOINT = "object-store-public";
 
-/** What fails while a bucket is unreachable. */
+/** Operations that fail while a bucket is unreachable. */
 export const STORE_AFFECTS: Readonly<Record<string, string>> = {
   [SESSION_BUCKET]:
     "captured sessions are not uploaded, downloaded or removed; everything else keeps working",

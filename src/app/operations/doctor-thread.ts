@@ -17,7 +17,7 @@ export const diagnoseInThread = (config: Config): Promise<Finding[]> =>
 export const examineInThread = (config: Config, signal: AbortSignal): Promise<Finding[]> =>
   findingsOf({ inputs: config.sources(), deep: true }, signal);
 
-/** What the thread gets. */
+/** The input of the thread. */
 export interface DoctorTask extends Pick<DiagnoseOptions, "deep"> {
   inputs: ConfigInputs;
 }

@@ -1,4 +1,4 @@
-// What a running service offers to its API and console besides the domain: settings, the checks of doctor, and backups.
+// What a running service offers to its API and console in addition to the domain: settings, the checks of doctor, and backups.
 import type {
   Diagnosis,
   Examination,

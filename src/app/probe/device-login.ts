@@ -9,7 +9,7 @@ import { askJson, type JsonResponse, refusalText, textIn } from "./json-response
 
 const TEXTS = ["device_code", "user_code", "verification_uri"] as const;
 const NUMBERS = ["expires_in", "interval"] as const;
-/** What the first poll may answer. */
+/** Possible answers to the first poll. */
 const PENDING = new Set(["authorization_pending", "slow_down"]);
 
 /** @source RFC 8628 sections 3.1 to 3.5 */

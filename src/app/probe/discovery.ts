@@ -11,7 +11,7 @@ const DISCOVERY_PATH = "/.well-known/metaharness";
 /** Clock difference that is worth a warning. The header Date has whole seconds. */
 const CLOCK_DIFFERENCE_MIN_MS = 5 * SECOND_MS;
 
-/** What clients take from the discovery document. */
+/** The members of the discovery document that clients use. */
 export interface Discovery {
   controlApiUrl: string;
   issuer: string;

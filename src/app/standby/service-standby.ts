@@ -31,7 +31,7 @@ export interface ServiceStandby {
 }
 
 /**
- * Call it under the server's lock, before the database is opened. What it begins ends with `undo`, after the database is closed.
+ * Call it under the server's lock, before the database is opened. Everything it begins ends with `undo`, after the database is closed.
  * @throws DomainError `standby.*`, `object_store.*`: why this data directory may not be used now
  */
 export async function openStandby(

@@ -7,7 +7,7 @@ import { peerTlsOf } from "../files/peer-files.ts";
 /** Name in the list of outgoing connections. */
 export const COLLECTOR_DESTINATION = "trace-collector";
 
-/** What an unreachable collector affects. */
+/** The effect of an unreachable collector. */
 export const COLLECTOR_AFFECTS = `traces are dropped once ${SPANS_WAITING_MAX} spans wait; nothing else is affected`;
 
 /** @source OTLP specification 1.9, "OTLP/HTTP Request" */

@@ -38,7 +38,7 @@ export const SORTS = [
 ] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** What a list shows of each client. */
+/** The facts about each client in a list. */
 export const VIEWS = ["full", "summary"] as const;
 
 /** The keys by which clients are counted. */
@@ -107,7 +107,7 @@ const Attempt = Type.Object(
   OPEN,
 );
 
-/** What a workstation sends. report.ts rejects blank texts and lists of too many bytes. */
+/** The body of a workstation's report. report.ts rejects blank texts and lists of too many bytes. */
 export const ClientStatusReport = Type.Object(
   {
     instance_id: Type.String({

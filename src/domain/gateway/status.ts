@@ -61,7 +61,7 @@ export const GatewayStatus = Type.Object({
 });
 export type GatewayStatus = Static<typeof GatewayStatus>;
 
-/** What the proxy in this process does now. */
+/** The present work of the proxy in this process. */
 export interface ProxyFigures {
   /** requests in progress */
   inFlight: number;

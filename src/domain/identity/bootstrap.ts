@@ -39,7 +39,7 @@ export interface BootstrapResult {
   created: boolean;
 }
 
-/** What `run` would create or change. */
+/** The changes that `run` would make. */
 export interface BootstrapNeeds {
   organization: boolean;
   administrator: boolean;

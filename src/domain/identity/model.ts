@@ -51,7 +51,7 @@ export interface ChangedUser extends User {
   canceledInvitations: number;
 }
 
-/** What sign-in needs to know; never part of a response. */
+/** Facts for sign-in; never part of a response. */
 export interface SignInUser extends User {
   passwordHash: string | null;
 }

@@ -26,7 +26,7 @@ export interface UserChanges {
   protected?: boolean;
 }
 
-/** What changes when a removed user returns. Id, address and history stay. */
+/** The changes when a removed user returns. Id, address and history stay. */
 export interface Revival {
   subject: string;
   role: Role;
@@ -43,7 +43,7 @@ const {
   searchNumber: _number,
   ...columns
 } = getTableColumns(users);
-/** What others see of a user. */
+/** The facts about a user that others see. */
 export const shown = columns;
 
 const selectUserById = statement((connection) =>

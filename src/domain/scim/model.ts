@@ -35,7 +35,7 @@ export interface ListParameters extends ViewParameters {
   count?: string | number | undefined;
 }
 
-/** What a request contains apart from the change: the attributes to return, and the unparsed `If-Match`. */
+/** The other parts of a request for a change: the attributes to return, and the unparsed `If-Match`. */
 export interface ChangeParameters extends ViewParameters {
   ifMatch?: string | undefined;
 }

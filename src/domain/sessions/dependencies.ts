@@ -1,4 +1,4 @@
-// What the parts of the area share.
+// Dependencies that the parts of the area share.
 import type { Blobs } from "../../platform/blobs/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";

@@ -52,7 +52,7 @@ export type { ReadingRight } from "./visibility.ts";
 
 import { visibleSession } from "./visibility.ts";
 
-/** What the area is made from. */
+/** The dependencies of the area. */
 export interface SessionsOptions extends Omit<SessionsDependencies, "stores" | "blobs" | "links"> {
   /** of captured sessions only */
   sessionBlobs: Blobs;

@@ -89,7 +89,7 @@ const selectTotals = statement((connection) =>
 
 export const totals = (connection: Connection): StoreTotals[] => selectTotals(connection).all();
 
-/** What an installation holds of captured sessions. */
+/** Totals of the captured sessions of an installation. */
 export interface Kept {
   /** versions whose bytes were uploaded, also those that are not completed yet */
   versions: number;

@@ -1,4 +1,4 @@
-// Decides who may see a session: its owner, users with whom it is shared, and administrators, all within one organization.
+// Decides who may see a session: its owner, users that it is shared with, and administrators, all within one organization.
 // Suspended and removed users cannot authenticate, so they never get here.
 import type { Connection } from "../../platform/database/database.ts";
 import { sessionNotFound, sessionNotVisible } from "./errors.ts";

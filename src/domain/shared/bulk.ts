@@ -6,7 +6,7 @@ import type { Problem } from "../../platform/errors.ts";
 /** Ids of one selection, and rows of one slice of a filter. */
 export const BULK_ROWS_MAX = 100;
 
-/** What happened to one row. */
+/** The outcome of one row. */
 export interface BulkRow {
   id: string;
   /** as people know the row; undefined for a row that does not exist */

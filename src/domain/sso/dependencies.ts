@@ -6,7 +6,7 @@ import type { ProviderRequest } from "./provider/provider-requests.ts";
 /** Ends every login of a user, in the transaction of the change that requires it; access provides it. */
 export type EndLogins = (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => void;
 
-/** The browser sessions that a provider ended: one of its own sessions, or every session of a user. */
+/** The browser sessions that a provider ended: its own sessions, or every session of a user. */
 export type EndedAtProvider =
   /** with a user, also the user's sessions for which the provider named no session of its own */
   | { issuer: string; providerSessionId: string; userId: string | undefined }

@@ -3,7 +3,7 @@
 import type { Secret } from "../../platform/secret.ts";
 import type { Role } from "../identity/service.ts";
 
-/** Who may sign in: users made by SCIM; users that exist, and invited people; or everybody whom the rules admit. */
+/** Who may sign in: users made by SCIM; users that exist, and invited people; or anyone the rules admit. */
 type Provisioning = "scim" | "invited" | "jit";
 
 /** How this service identifies itself at the token endpoint. */

@@ -135,7 +135,7 @@ function problemsOfProvider(config: Settings): readonly Problem[] {
       ? [
           problem(
             "identity.oidc.provisioning",
-            "jit admits everybody whom the provider knows; also set identity.oidc.allowed_groups, allowed_domains or required_claims",
+            "jit admits anyone the provider knows; also set identity.oidc.allowed_groups, allowed_domains or required_claims",
           ),
         ]
       : []),
@@ -150,7 +150,7 @@ function problemsOfProvider(config: Settings): readonly Problem[] {
   ];
 }
 
-/** An invalid rule is a problem of its own, so this looks only for empty rules. */
+/** An invalid rule is a separate problem, so this looks only for empty rules. */
 const admitsEverybody = (config: Settings): boolean =>
   config.get("identity.oidc.provisioning") === "jit" &&
   config.get("identity.oidc.allowed_groups")?.length === 0 &&

@@ -9,7 +9,7 @@ export class CheckpointThread implements Disposable {
 
   /**
    * Copies the log of a database into its file, as far as no reader needs older pages. One at a time. The first call starts the
-   * thread, and so does the first one after the thread has died.
+   * thread; after the thread has died, the next call starts another one.
    * @throws DomainError `storage.*`
    */
   async checkpoint(file: string): Promise<LogState> {

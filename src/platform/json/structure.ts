@@ -31,7 +31,7 @@ export interface JsonLimits {
   before?: JsonCounts;
 }
 
-/** What counts against limits. */
+/** Counters that are compared with the limits. */
 interface JsonCounts {
   /** nesting levels around the text */
   depth: number;

@@ -67,7 +67,7 @@ export interface Delivery extends Pick<OutboundRequest, "timeoutMs" | "signal"> 
 
 export interface SftpRequest extends SftpLogin, Pick<OutboundRequest, "timeoutMs" | "signal"> {}
 
-/** What a program that connects by itself must use. */
+/** Settings for a program that makes its own connections. */
 export interface ConnectionSettings {
   /** may contain a user name and a password; undefined for a direct connection */
   proxy: string | undefined;
@@ -92,7 +92,7 @@ export interface Outbound {
    */
   deliver(destinationName: string, bytes: Uint8Array, request: Delivery): Promise<void>;
   /**
-   * Works on the files of a destination over a connection of its own, without a proxy.
+   * Works on the files of a destination over a separate connection, without a proxy.
    * @throws DomainError `forbidden` outbound.not_allowed; `unavailable` outbound.failed; what `work` throws
    */
   sftp<T>(

@@ -1,4 +1,4 @@
-// Files of a peer over SFTP, such as the replica of a second machine. Each use has a connection of its own. The peer is recognized
+// Files of a peer over SFTP, such as the replica of a second machine. Each use has a separate connection. The peer is recognized
 // by its host key, and nothing else of it is trusted.
 import { Client, type SFTPWrapper } from "ssh2";
 

@@ -101,7 +101,7 @@ function start({ path, args = [], environment, input, directory, sharedText, ...
   };
   try {
     const shared = sharedText === undefined ? [] : [withText(sharedText)];
-    // Detached makes it the leader of its own session and process group.
+    // Detached makes it the leader of its session and process group.
     return Bun.spawn([path, ...args], {
       cwd: workingDirectory,
       env: { ...environment },

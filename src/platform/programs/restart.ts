@@ -1,5 +1,5 @@
-// Starts the running program again in its own process: the same id, arguments, streams and parent, with other variables. What the
-// runtime reads only when it starts can be set no other way.
+// Starts the running program again in its own process: the same id, arguments, streams and parent, with other variables. Some
+// settings are read by the runtime only when it starts, so they can be set in no other way.
 
 /**
  * Does not return where it succeeds. Nothing may be open that must be closed, because this run ends here.

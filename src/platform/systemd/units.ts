@@ -1,5 +1,5 @@
 // Starts units of systemd for a command of root that becomes the owner of the data directory in the meantime: only root may start
-// them. systemctl is the interface that systemd documents for programs; its D-Bus interface would need a client of its own.
+// them. systemctl is the interface that systemd documents for programs; its D-Bus interface would need its own client.
 
 export interface UnitStarter extends Disposable {
   /** Enables them, too: they start again with the machine. @returns what systemctl says went wrong; undefined when all units run */

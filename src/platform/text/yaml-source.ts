@@ -169,7 +169,7 @@ const faultsOf = ({ errors, warnings }: Document.Parsed, quoteOffset: number): F
 const isOpenQuote = ({ code, message }: YAMLError): boolean =>
   code === "MISSING_CHAR" && /^Missing closing ["']quote/.test(message);
 
-/** What is wrong, without words of the library and without quoting the text, which may hold secrets. */
+/** The problem, without words of the library and without quoting the text, which may hold secrets. */
 const wordsOf = ({ code, message }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;
   if (code === "NON_STRING_KEY") return "has a key that is not plain text";

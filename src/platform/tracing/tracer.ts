@@ -88,7 +88,7 @@ export class Tracer {
     return this.#active.run(span, work);
   }
 
-  /** Adds a span for work that has just ended, to the trace under way or else, if it is sampled, to one of its own. */
+  /** Adds a span for work that has just ended, to the trace under way or else, if it is sampled, to a new one. */
   record(name: string, { kind, durationMs, facts, failure }: Past): void {
     const startMs = Date.now() - durationMs;
     const active = this.active();

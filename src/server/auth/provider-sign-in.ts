@@ -57,7 +57,7 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
       return { attempt, startedMs, query, next: readOwnPath(callbackURL) };
     },
 
-    /** @returns the person whom the provider signed in @throws DomainError `sso.*` */
+    /** @returns the person that the provider signed in @throws DomainError `sso.*` */
     async finish({ attempt, query }: TakenAttempt, settings: SsoSettings): Promise<Person> {
       const claims = await sso.provider.complete({ redirectUri: redirectUriOf(settings), query, attempt });
       return sso.personIn(claims);

@@ -24,7 +24,7 @@ export const WAITING_MAX = 10_000;
 export const REFUSED_TOKENS = { perSecond: 200, burst: 2_000 };
 const RETRY_SECONDS = 2;
 
-/** What a caller brings that may have to wait. */
+/** The caller's token, whose verification may have to wait. */
 export interface WaitingToken<T> {
   /** Called after the wait. @returns the result if another caller verified the same token in the meantime */
   known?: () => T | undefined;

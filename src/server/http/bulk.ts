@@ -5,7 +5,7 @@ import { BULK_ROWS_MAX, type BulkSlice, toBulkResult } from "../../domain/shared
 import { DomainError, invariant, type Problem } from "../../platform/errors.ts";
 import { Uuid } from "./paging.ts";
 
-/** Members of the body besides the filter and what the operation adds. */
+/** Members of the body in addition to the filter and what the operation adds. */
 const BulkMembers = {
   ids: Type.Optional(
     Type.Array(Uuid, { minItems: 1, maxItems: BULK_ROWS_MAX, description: "Instead of filter" }),
@@ -41,7 +41,7 @@ export const bulkBody = <Filter extends TProperties, More extends TProperties>(f
 
 const Members = Type.Object(BulkMembers);
 
-/** What an area provides. `Selection` is what its domain takes. */
+/** The functions that an area provides. `Selection` is what its domain takes. */
 interface BulkOperation<Filter, Selection> {
   /** of the errors about the body */
   reason: string;

@@ -194,7 +194,7 @@ const PROBES = new Set(["GET", "HEAD"]);
 const dialectFor = ({ headers }: Request, { route, dialect }: Entry): Dialect =>
   route.startsWith("/v1/models") && headers.has("anthropic-version") ? "messages" : dialect;
 
-/** Another protocol may be ignored (RFC 9110 section 7.8); WebSockets cannot continue without a response of their own. */
+/** Another protocol may be ignored (RFC 9110 section 7.8); WebSockets cannot continue without a response. */
 const isWebSocket = ({ headers }: Request): boolean =>
   headers.get("upgrade")?.toLowerCase().includes("websocket") ?? false;
 

@@ -3,7 +3,7 @@
 // addresses.
 import type { Dialect } from "./paths.ts";
 
-/** What each status means in the two forms. */
+/** The meaning of each status in the two forms. */
 interface Kind {
   readonly openai: readonly [type: string, code: string];
   readonly anthropic: string;

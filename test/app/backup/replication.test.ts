@@ -63,7 +63,7 @@ class Replica {
   sync(): number {
     const log = readFileSync(`${this.live}-wal`);
     const salt = log.subarray(...SALT).toString("hex");
-    if (this.#copied.length > 0 && salt !== this.#salt) throw new Error("somebody began the log anew");
+    if (this.#copied.length > 0 && salt !== this.#salt) throw new Error("somebody began the log again");
     const fresh = log.length - this.#copied.length;
     this.#salt = salt;
     this.#copied = log;

@@ -103,7 +103,7 @@ async function sendSome(
 }
 
 const bytesEach = (small: CapacitySite, large: CapacitySite): Figure => ({
-  what: "a workstation of a user of its own, in the database",
+  what: "a workstation with its own user, in the database",
   unit: "bytes",
   ours: (large.fleetBytes - small.fleetBytes) / (LARGE.workstations - SMALL.workstations),
 });

@@ -31,7 +31,7 @@ export async function measureClients(): Promise<Figure[]> {
   const reports = await enrolReports(data, { port: service.port, workstations: DISTINCT_TOKENS });
   const etcd = await startEtcd(directory.path);
   if (etcd) servers.defer(etcd.stop);
-  else console.error("there is no etcd: install etcd-server to be told how it compares");
+  else console.error("etcd is missing: install etcd-server to compare with it");
   const loop = openLoop(join(directory.path, "loop.db"), reports);
   servers.defer(loop.close);
   const requests = reports.map(reportRequest);

@@ -11,7 +11,7 @@ export const DEVICE_CODES = 45_000;
 /** Each connection of each round rotates its own refresh token. */
 export const FAMILIES = CONNECTIONS * (ROUNDS + 1);
 
-/** What a side creates before it is measured. */
+/** The data that a side creates before it is measured. */
 export interface Seeds {
   deviceCodes: string[];
   refreshTokens: string[];

@@ -14,7 +14,7 @@ const PER_PAGE = 25;
 
 /**
  * Required: at most three times. A text that every session has is counted session by session, because totals are exact; what SQLite
- * needs for that alone is a figure of its own.
+ * needs for that alone is a separate figure.
  */
 export async function measureSessionLists(): Promise<Figure[]> {
   using directory = temporaryDirectory();
@@ -45,7 +45,7 @@ export async function measureSessionLists(): Promise<Figure[]> {
 
 const COUNTED = "SELECT count(*) AS total FROM captured_sessions WHERE instr(search_text, 'project') > 0";
 
-/** One statement that compares every text, on a connection of its own. */
+/** One statement that compares every text, on a separate connection. */
 function bareCount(few: string, many: string): Figure {
   const timeIn = (directory: string): number => {
     using connection = openConnection(join(directory, "quartermaster.db"), { readonly: true });

@@ -1,5 +1,5 @@
 // The least that makes an archive of a commit: fetches what the host packed, unpacks it, compresses it with the same library as the
-// service, and hashes it. It runs in a process of its own on the core of the service, as the service makes its archives, and prints
+// service, and hashes it. It runs in a separate process on the core of the service, as the service makes its archives, and prints
 // the time in milliseconds. Its argument is what to fetch, as JSON.
 import { createGunzip } from "node:zlib";
 import { Gzip } from "fflate";

@@ -108,7 +108,7 @@ export async function sessionCookie(
   return `${SESSION_COOKIE}=${token}`;
 }
 
-/** Creates users; members can approve workstations of their own. */
+/** Creates users; members can approve their own workstations. */
 export async function addUsers(
   { domain }: ExistingInstallation,
   creator: Actor,

@@ -47,7 +47,7 @@ test("a run counts what the server answered, by status", async () => {
   expect(answered - result.requests).toBeLessThanOrEqual(2);
 });
 
-test("subjects alternate, and each is compared with the first of its own round", async () => {
+test("subjects alternate, and each is compared with the first of its round", async () => {
   const order: string[] = [];
   const subject = (name: string, figure: number) => async () => {
     order.push(name);

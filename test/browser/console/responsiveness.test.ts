@@ -42,7 +42,7 @@ async function countersOf(page: Page): Promise<(name: "Nodes" | "LayoutCount") =
   };
 }
 
-/** What every page has, and what a list has. */
+/** The parts of every page, and those of a list. */
 const PRESSES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   "the menu": (page) => page.locator(".account-menu summary").click(),
   "the next row": (page) => page.keyboard.press("j"),

@@ -1,4 +1,4 @@
-// What somebody who copies the database can read.
+// The texts that a thief of the database can read.
 import { existsSync, readFileSync } from "node:fs";
 
 /** @returns whether the text occurs anywhere in the database file or its write-ahead log */

@@ -141,7 +141,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(1);
   });
 
-  test("reads rows and evaluates verdicts in turns of their own, so that requests run in between", async () => {
+  test("reads rows and evaluates verdicts in separate turns, so that requests run in between", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     await reportMany(clients, BATCH_ROWS + 1);
     await age(clients);

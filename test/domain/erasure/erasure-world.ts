@@ -70,7 +70,7 @@ const operatorOf = ({ world }: GatewayServer): Actor => ({
   label: "olga",
 });
 
-/** What the workstation of a user does in a day. */
+/** The requests of a user's workstation in a day. */
 async function asAna({ request }: GatewayServer, { accessToken: token }: Caller, hostname: string) {
   const responses = [
     await request("POST", "/client-status", { token, body: reportWith({ hostname }) }),

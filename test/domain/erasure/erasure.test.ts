@@ -283,7 +283,7 @@ const TAMPERED: readonly [string, string[], string][] = [
     "altered",
   ],
   [
-    "a redacted entry with a digest of its own",
+    "a redacted entry with its own digest",
     [`UPDATE audit_redactions SET digest = 'x' WHERE entry_id = ${REDACTED}`],
     "altered",
   ],
@@ -332,7 +332,7 @@ test.each(TAMPERED)("after an erasure, %s is found", async (_name, statements, k
   expect(await brokenOf(site)).toMatchObject({ kind });
 });
 
-test("a person whom an identity provider removed can be erased, with all provisioned names", async () => {
+test("a person that an identity provider removed can be erased, with all provisioned names", async () => {
   await using site = await createErasureWorld();
   const headers = { "content-type": "application/scim+json" };
   const schemas = ["urn:ietf:params:scim:schemas:core:2.0:User"];

@@ -223,7 +223,7 @@ describe("SSO-10 groups at the provider", () => {
     expect(await roleAfter({ groups: ["admins"] })).toBe("member");
   });
 
-  test("do not change users whom SCIM manages", async () => {
+  test("do not change users that SCIM manages", async () => {
     await using site = await createSsoWorld({ provisioning: "scim", ...mapped });
     await site.provision(ANA);
     await site.signIn({ email: ANA, groups: ["admins"] });

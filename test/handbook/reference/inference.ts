@@ -10,7 +10,7 @@ const MESSAGES = await Promise.all(REFUSAL_REASONS.map(messageOf));
 /** By status. */
 export const inferenceRefusalsMarkdown = (): string =>
   table(
-    ["Status", "Reason", "The agent is told"],
+    ["Status", "Reason", "Message to the agent"],
     REFUSAL_REASONS.map((reason, at) => [`${statusOf(reason)}`, code(reason), MESSAGES[at] ?? ""]).toSorted(
       ([status = "", reason = ""], [other = "", second = ""]) =>
         status.localeCompare(other) || reason.localeCompare(second),

@@ -142,7 +142,7 @@ test("keys of a reference deployment without effect are accepted, each with a wa
   expect(config.get("gateway.inference_jwt.issuer")).toBe("i");
 });
 
-test("secrets come from files of their own", () => {
+test("secrets come from separate files", () => {
   writeFileSync(join(cwd, "token"), `${"t".repeat(40)}\n`, { mode: 0o600 });
   writeFileSync(join(cwd, "admin"), "sk-1\n", { mode: 0o600 });
   const yaml = BUILTIN.replace("admin_key: sk-admin", "admin_key_file: admin").replace(

@@ -101,7 +101,7 @@ test("INF-3 workstations get a path of this service, or the configured URL with 
   });
 });
 
-test("INF-3 a listener of its own needs the URL at which workstations reach it", () => {
+test("INF-3 a separate listener needs the URL at which workstations reach it", () => {
   const listen = "127.0.0.1:8081";
   expect(problemsOf({ listen })).toEqual([
     "gateway.inference_proxy_url: missing; gateway.proxy.listen needs it",
@@ -110,7 +110,7 @@ test("INF-3 a listener of its own needs the URL at which workstations reach it",
   expect(proxySettingsOf(config)?.listen).toEqual({ kind: "tcp", host: "127.0.0.1", port: 8081 });
 });
 
-test("INF-3 a listener of its own has an address of its own", () => {
+test("INF-3 a separate listener has its own address", () => {
   const url = { inference_proxy_url: "https://inference.example.org" };
   expect(problemsOf({ listen: "127.0.0.1:8080" }, url)).toEqual([
     "gateway.proxy.listen: is the address of server.listen; choose another port or path, or leave it out",

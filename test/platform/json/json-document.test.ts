@@ -72,7 +72,7 @@ test("a duplicate key has its place", () => {
   ]);
 });
 
-test("all duplicate and long keys have their places, and so has the violation that ends the scan", () => {
+test("all duplicate and long keys have their places, as does the violation that ends the scan", () => {
   const long = "k".repeat(NAME_CHARACTERS_MAX + 1);
   const { content, problems } = readAtOnce(
     `{"a":1,"a":2,\n"${long}":{"b":1,"b":2},\n"c":${nested(YAML_DEPTH_MAX)}}`,

@@ -252,7 +252,7 @@ describe("a run", () => {
     ["removed with its folder", (copy) => rmSync(join(copy, "../.."), { recursive: true })],
   ];
 
-  test.each(tampering)("finds a copy that was %s, and makes it anew", async (_, tamper) => {
+  test.each(tampering)("finds a copy that was %s, and makes it again", async (_, tamper) => {
     using place = new Place();
     const executable = place.open();
     await outputOf(executable);
@@ -280,7 +280,7 @@ describe("a run", () => {
 });
 
 describe("the private folder", () => {
-  test("is readable by its owner only, and so is the copy", () => {
+  test("is readable only by its owner, as is the copy", () => {
     using place = new Place();
     mkdirSync(place.private, { mode: 0o777 });
     chmodSync(place.private, 0o777);

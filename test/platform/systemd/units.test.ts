@@ -26,7 +26,7 @@ const ended = (starter: UnitStarter | undefined) => {
   return Bun.sleep(50);
 };
 
-test("units are started when the starter is told, not before", () =>
+test("units are started when the starter runs, not before", () =>
   withFolder(async (folder) => {
     using starter = unitStarter(UNITS, createSystemctl(folder, { installed: UNITS }));
     expect(started(folder)).toBe("");

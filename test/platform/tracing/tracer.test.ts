@@ -197,7 +197,7 @@ test("TRC-3 an outgoing request names only its destination, and the upstream rec
   expect(seen).toEqual([null, "theirs", own ?? ""]);
 });
 
-test("TRC-3 finished work is recorded in the active trace, or in a sampled trace of its own", () => {
+test("TRC-3 finished work is recorded in the active trace, or in a separate sampled trace", () => {
   const past = { kind: "client", durationMs: 250, facts: {} } as const;
   const { tracer, ended } = createTracer();
   const request = tracer.begin({ headers: new Headers() }, () => "POST");

@@ -334,7 +334,7 @@ test("a refusal says how to authenticate and nothing else", async () => {
   expect(await foreign.json()).toMatchObject({ status: 403, reason: "access.foreign_origin" });
 });
 
-/** What every route must declare. */
+/** The declarations of every route. */
 function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
   return [
     ...(detail?.["x-requires"] === undefined ? ["requires"] : []),

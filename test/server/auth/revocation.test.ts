@@ -127,7 +127,7 @@ const ACTS: readonly Act[] = [
     },
   },
   {
-    name: "a user ends a login of their own",
+    name: "a user ends their own login",
     ends: BOTH,
     reason: "revoked_by_user",
     perform: async (open, { actor, loginSessionId }) =>

@@ -83,7 +83,7 @@ describe("CON-97 an uploaded logo", () => {
     expect((await site.request("GET", "/branding/logo", {})).status).toBe(404);
   });
 
-  test("is served to everybody with a policy of its own, and is the logo of the pages", async () => {
+  test("is served to everybody with its own policy, and is the logo of the pages", async () => {
     const saved = await (await upload(svg)).json();
     expect(saved.logo_url).toMatch(/^https:\/\/control\.example\.com\/branding\/logo\?v=[0-9a-f]{12}$/);
     const answer = await site.request("GET", "/branding/logo", {});

@@ -274,7 +274,7 @@ describe("INF-12 a removed key is not used again:", () => {
   });
 });
 
-test("a user without a key is told to wait while one is made, and to ask for one if none can be made", async () => {
+test("a user without a key gets a request to wait while one is made, and to ask for one if none can be made", async () => {
   const caller = await site.signedIn("member");
   const minted = await site.request("POST", "/gateway/token", { token: caller.accessToken });
   const { token: held } = await minted.json();

@@ -246,7 +246,7 @@ describe("a body", () => {
   ])("sent to %s is limited in the number of its values", async (path, valuesMax) => {
     const scim = await sharedScim();
     for (const more of [-1, 0, 1]) {
-      const values = valuesMax + more - 3; // besides the object, the list and its name
+      const values = valuesMax + more - 3; // in addition to the object, the list and its name
       const { status, body } = await scim.ask("POST", path, { body: `{"x":[${"1,".repeat(values - 1)}1]}` });
       const refusal = more > 0 ? `more than ${valuesMax} values` : "is missing or blank";
       expect([status, body.detail]).toEqual([400, expect.stringContaining(refusal)]);

@@ -26,7 +26,7 @@ export interface PromisingDocument {
   components: { schemas: Schemas };
 }
 
-/** Deeper members are those of documents that have a schema of their own. */
+/** Deeper members are those of documents that have their own schema. */
 const DEPTH_MAX = 6;
 
 /** @returns sorted lines `gives|takes|needs METHOD PATH …`; a requirement that an operation no longer has breaks no caller */

@@ -11,7 +11,7 @@ import { ProviderKeys, type TokenAlgorithm } from "./provider-keys.ts";
 export const CLIENT_ID = "quartermaster";
 export const CLIENT_SECRET = "a+secret/of the client:0123456789";
 
-/** The person whom the provider signs in by default. */
+/** The person that the provider signs in by default. */
 export const ADA = {
   sub: "ada-1",
   email: "ada@example.com",

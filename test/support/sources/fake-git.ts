@@ -69,7 +69,7 @@ export interface FakeGit {
   settings(): string;
 }
 
-/** What it does in place of git, as shell lines, by git command. */
+/** Its replacement for each git command, as shell lines. */
 export type Lines = Partial<
   Record<"version" | "ls-remote" | "fetch" | "log" | "ls-tree" | "archive", string>
 >;

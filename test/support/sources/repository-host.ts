@@ -17,7 +17,7 @@ export interface SeenRequest {
   headers: Headers;
 }
 
-/** What a test changes while the host runs. */
+/** The behavior that a test changes while the host runs. */
 export interface HostState {
   kind: HostKind;
   /** `owner/name` as the host spells it */

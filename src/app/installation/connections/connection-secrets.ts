@@ -144,7 +144,7 @@ function secretIn(
     return fileSecret(member, resolve(places.folder, given.slice(FILE.length)), reading);
   if (places.isWorldReadable)
     reading.problems.push(`${member} is in the configuration file, which everyone on this machine can read`);
-  reading.warnings.push(`${member} is in the configuration file; use file:// with a file of its own`);
+  reading.warnings.push(`${member} is in the configuration file; use file:// with a separate file`);
   return given;
 }
 

@@ -25,7 +25,7 @@ interface Parts {
   runTask: RunDocumentTask;
 }
 
-/** What a start found or created. */
+/** The result of a start. */
 export interface Configured {
   bootstrap: BootstrapResult;
   /** the actor for changes by the service itself */

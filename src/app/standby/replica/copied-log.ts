@@ -27,7 +27,7 @@ export function isLogCopied(database: string, newest: string | undefined): boole
   return isSameLog && copied.end >= end; // a log that has begun again has frames that nobody copied
 }
 
-/** What Litestream has taken of a log, which the salts identify. */
+/** The part of a log that Litestream has copied; the salts identify the log. */
 interface Copied {
   salts: Buffer;
   /** offset in the log */

@@ -105,7 +105,7 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
 /** A cookie carries the full rights of its user. */
 const ALL_SCOPES: ReadonlySet<string> = new Set(USER_SCOPES);
 
-/** What the database says about a grant. */
+/** The database's facts about a grant. */
 interface Asked {
   holder: GrantHolder;
   /** of its user */

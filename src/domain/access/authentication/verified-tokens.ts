@@ -11,7 +11,7 @@ import { CompactTable, expiryOf, OWN_BITS_SHIFT } from "./compact-table.ts";
 /** Upper bound of the table's bytes per token, spare capacity included, once there are thousands. */
 export const TOKEN_BYTES_MAX = 64;
 
-/** What the cache knows about a token. */
+/** The cached facts about a token. */
 export interface KnownToken {
   /** UUID of its grant, valid until the next token is looked up */
   grant: Uint32Array;

@@ -48,7 +48,7 @@ export function countedAddress(address: string | null): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_PREFIX_BITS}`).toString();
 }
 
-/** What the budgets and limits of a caller are counted by. */
+/** The key by which the budgets and limits of a caller are counted. */
 export interface CountedAs {
   countedAddress: string;
   countedNetwork: string;

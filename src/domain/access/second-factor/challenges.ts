@@ -7,7 +7,7 @@ import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { ATTEMPT_TTL_MS } from "./model.ts";
 import * as store from "./second-factor-store.ts";
 
-/** What the response is for, and whose it is. */
+/** The purpose and the owner of the response. */
 export interface ChallengeUse {
   purpose: "prove" | "create";
   userId: string;

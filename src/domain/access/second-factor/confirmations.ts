@@ -40,7 +40,7 @@ interface Enrolling extends Pick<ConfirmationsDependencies, "factors"> {
   session: Session;
 }
 
-/** A person whom the provider signed in needs no factor here. */
+/** A person that the provider signed in needs no factor here. */
 function refuseEnrollment(connection: Connection, { user, session, factors }: Enrolling): void {
   if (session?.method !== "oidc" && factors.demand(connection, user) === "enrollment")
     throw enrollmentNeeded();

@@ -11,14 +11,14 @@ import type { Role } from "../../identity/service.ts";
 /** `optional`: everybody may have a factor, and who has one is asked for it. `administrators`, `everyone`: these must have one. */
 export type SecondFactorMode = "off" | "optional" | "administrators" | "everyone";
 
-/** What a factor was proved with. */
+/** The kind of proof of a factor. */
 export const FACTOR_KINDS = ["authenticator_app", "passkey", "recovery_code"] as const;
 export type FactorKind = (typeof FACTOR_KINDS)[number];
 
-/** What a sign-in needs after the right password. */
+/** The next step of a sign-in after the right password. */
 export type Demand = "nothing" | "proof" | "enrollment";
 
-/** What a person typed or a browser sent to prove a factor. */
+/** The proof of a factor, as a person typed it or a browser sent it. */
 export type Proof =
   /** six digits of an authenticator app, or a recovery code; spaces and dashes are ignored */
   | { code: Secret }

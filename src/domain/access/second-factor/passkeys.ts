@@ -29,7 +29,7 @@ interface Expected {
   isChallenge(encoded: string): boolean;
 }
 
-/** What is stored of a new passkey. */
+/** The stored facts of a new passkey. */
 export type CreatedPasskey = Pick<PasskeyRow, "credentialId" | "publicKey" | "counter" | "transports"> & {
   /** in base64url, as the client sent it */
   challenge: string;

@@ -1,4 +1,4 @@
-// The mark in a form that names the user whom the form was made for. It outlasts the session: after a new sign-in, a form is sent
+// The mark in a form that names the user that the form was made for. It outlasts the session: after a new sign-in, a form is sent
 // again only for the same user, and a page of another site cannot make the mark.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { type Ids, randomToken } from "../../../platform/ids.ts";

@@ -1,4 +1,4 @@
-// What a browser sends to sign in, and what it gets. login-sessions.ts checks it and opens the session.
+// The messages of a sign-in: requests of a browser and the responses. login-sessions.ts checks it and opens the session.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { User } from "../../identity/service.ts";

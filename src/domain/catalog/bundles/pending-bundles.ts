@@ -1,4 +1,4 @@
-// Bundles that were uploaded and whose plan is being looked at: files in a folder of their own, until they are imported or dropped.
+// Bundles that were uploaded and whose plan is being looked at: files in a separate folder, until they are imported or dropped.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, DAY_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";

@@ -31,7 +31,7 @@ export interface Connection {
   apiBase: string;
   /** where repositories are, for hosts whose archives come through git; undefined for others */
   clone: CloneAddress | undefined;
-  /** origins to which the host may redirect for an archive, besides its own */
+  /** origins to which the host may redirect for an archive, in addition to its own */
   downloadOrigins: readonly string[];
   /** owners that the organization may use; `*` means all; empty if the connection is not for this organization */
   namespaces: readonly string[];

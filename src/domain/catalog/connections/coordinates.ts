@@ -11,7 +11,7 @@ const PART = /^(?!\.{1,2}$)[A-Za-z0-9._-]+$/;
 const REF = /^(?![-+@])[A-Za-z0-9._/+@-]+(?<![+@])$/;
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** What an administrator names. */
+/** The coordinates that an administrator enters. */
 export interface Coordinates {
   /** `namespace/name`, with GitLab also `group/subgroup/name` */
   repository: string;

@@ -10,7 +10,7 @@ import { type Resolved, resolveRef } from "./resolve.ts";
 /** GitHub refuses the signature of an app beyond that. */
 const CLOCK_DIFFERENCE_MAX_SECONDS = 60;
 
-/** What each host calls the right to read a repository. */
+/** The name of each host for the right to read a repository. */
 const RIGHTS: Readonly<Record<Provider, string>> = {
   github: 'the repository permission "Contents: read-only"',
   gitlab: "the scope read_api",

@@ -100,7 +100,7 @@ function refuseOther(comment: string, commit: string | undefined): void {
 export const expandsTooLarge = (bytesMax: number): DomainError =>
   refusal("expands_too_large", `the repository has more than ${bytesMax} bytes`);
 
-/** What to do about a repository beyond the limits. */
+/** The remedy for a repository beyond the limits. */
 export const SIZE_REMEDY =
   "keep what the package does not need out of git archives with export-ignore, or mirror only a folder; GitHub and Gitea send the whole repository even then";
 
@@ -147,7 +147,7 @@ class Reading {
     await this.#pass(file, [content]);
   }
 
-  /** What is not read of a file is skipped. */
+  /** The unread rest of a file is skipped. */
   async #pass(...file: Parameters<FileTaker["add"]>): Promise<void> {
     if (this.#problems.length === 0) await this.taker.add(...file);
   }
@@ -250,7 +250,7 @@ const lfsPointer = (path: string) =>
 const submodule = (path: string) =>
   refusal("submodule", `${quoted(path)} belongs to a submodule, whose files are in another repository`);
 
-/** What to do in the repository, by the reason of the refusal. */
+/** Remedies in the repository, by the reason of the refusal. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "archive.link":
     "replace the links with files, or the operator leaves symbolic links out with skip_links of the connection",

@@ -7,7 +7,7 @@ import { mirrors } from "./tables.ts";
 
 export type MirrorRow = typeof mirrors.$inferSelect;
 
-/** What a mirrored commit is found by. */
+/** The key of a mirrored commit. */
 export type MirrorKey = Pick<MirrorRow, "organizationId" | "connectionId" | "repository" | "path" | "commit">;
 
 /** Mirrored commits returned at once. */

@@ -7,7 +7,7 @@ import { type Resolved, sourceRefOf } from "../connections/resolve.ts";
 import type { KeptArchive } from "../sources/kept-archives.ts";
 import type { Mirrored } from "./mirror-store.ts";
 
-/** What is stored with a mirrored commit, so that it is answered without reading its archive again. */
+/** Facts that are stored with a mirrored commit, so that answers need not read its archive again. */
 export interface MirrorView extends Pick<KeptArchive, "paths" | "runtimeDownloads" | "adapters"> {
   /** symbolic links that were left out, the first SKIPPED_LISTED_MAX */
   skipped: string[];

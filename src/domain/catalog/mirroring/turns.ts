@@ -1,6 +1,6 @@
 // Work that must not run twice at once: the same work is done once for everybody who asks, and other work in the same place waits.
 
-/** What to do, and where. */
+/** The work, and where it is done. */
 interface Names {
   work: string;
   place: string;

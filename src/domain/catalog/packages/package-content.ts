@@ -18,7 +18,7 @@ const KIND_OF: Readonly<Record<Component, PackageKind>> = {
   helpers: "helpers",
 };
 
-/** What an archive has for harnesses. */
+/** The content of an archive for harnesses. */
 export interface PackageContent {
   /** in the order of PACKAGE_KINDS; none for a package that has only settings */
   kinds: readonly PackageKind[];

@@ -3,7 +3,7 @@ import { pointerOf } from "../../../platform/errors.ts";
 import type { RequiredPath } from "../archive/archive.ts";
 import type { ManagedPackage, PackageLayout } from "../model.ts";
 
-/** The key of a helper's path for platforms without a path of their own. */
+/** The key of a helper's path for platforms without their own path. */
 const DEFAULT_PLATFORM = "default";
 
 export interface ArchiveOfPackage {

@@ -41,7 +41,7 @@ export interface SeedRequest extends Partial<RemovalCheck> {
   signal?: AbortSignal | undefined;
 }
 
-/** What seeding changed, or would change. */
+/** The changes that seeding made or would make. */
 export interface Seeded extends SeedPlan {
   /** reasons why workstations may not get an archive, with the lines of the file */
   warnings: Problem[];
@@ -113,7 +113,7 @@ interface ReadSeed {
   warnings: Problem[];
 }
 
-/** What a catalog file is checked with. */
+/** The dependencies of the check of a catalog file. */
 export interface SeedChecking extends Pick<CheckOptions, "blobs" | "findArtifact"> {
   runTask?: RunCatalogTask | undefined;
 }

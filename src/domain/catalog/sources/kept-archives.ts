@@ -18,7 +18,7 @@ import * as store from "../store.ts";
 import { registerArtifact } from "./artifact-register.ts";
 import type { RuntimeDownload } from "./runtime-downloads.ts";
 
-/** What is in an archive, without its bytes. */
+/** The content of an archive, without its bytes. */
 export interface ArchiveView extends ArchiveContents {
   sha256: string;
   sizeBytes: number;
@@ -44,7 +44,7 @@ export interface KeptArchivesDependencies {
   harnesses(): readonly Harness[];
 }
 
-/** What the audit log records of an archive that was not stored before. */
+/** The audit log's facts about an archive that was not stored before. */
 interface Intake {
   action: "artifact.mirror" | "artifact.upload";
   /** without secrets */

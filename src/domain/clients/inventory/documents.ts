@@ -36,7 +36,7 @@ const AdminClientStatus = Type.Object({
     { description: `Stale from ${STALE_AFTER_DAYS} days without a report.` },
   ),
 });
-/** Members of every page besides those of the envelope. */
+/** Members of every page in addition to those of the envelope. */
 const PAGE_MEMBERS = {
   current_revision: nullableText,
   next_cursor: Type.Union([Type.String(), Type.Null()], {

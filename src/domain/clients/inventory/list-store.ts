@@ -12,9 +12,9 @@ import { clientReports } from "../tables.ts";
 const { evaluatedBy, harnessNames, attempt, ...columns } = getTableColumns(clientReports);
 const { harnesses, packages, reasons, error, harnessVersions, ...narrow } = columns;
 
-/** What a list of whole records shows. */
+/** The columns of a list of whole records. */
 const WHOLE = { ...narrow, harnesses, packages, reasons, error };
-/** What a list of summaries shows: nothing that a workstation may have made long. */
+/** The columns of a list of summaries: none that a workstation may have made long. */
 const SUMMARY = narrow;
 
 /**

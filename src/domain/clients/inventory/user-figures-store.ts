@@ -5,7 +5,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import { clientReports } from "../tables.ts";
 
-/** What a list of users shows of workstations. */
+/** The columns about workstations in a list of users. */
 export interface UserFigures {
   workstations: number;
   /** last report of any of them, UTC milliseconds; null if there is none */

@@ -6,7 +6,7 @@ import type { Span } from "../../shared/page-steps.ts";
 import { healthSince, NEWEST_FIRST } from "../inventory/list-store.ts";
 import { clientReports } from "../tables.ts";
 
-/** What the workstations of a span have installed. */
+/** The installed versions on the workstations of a span. */
 export interface InstalledInSpan {
   /** for each workstation the JSON text of an InstalledKind, which is equal where the same is installed */
   kinds: readonly string[];

@@ -82,7 +82,7 @@ function* reached(
   return { users: yield* activeOf((yield* namedIn(audience, source)).difference(others), source) };
 }
 
-/** @returns the ids of the users whom the audience names, and of the members of its groups */
+/** @returns the ids of the users that the audience names, and of the members of its groups */
 function* namedIn(
   audience: PackageAudience | undefined,
   { userGroups }: Pick<PeopleSource, "userGroups">,

@@ -26,7 +26,7 @@ const RULES_EDITION = 2;
 
 const named = new WeakMap<readonly Harness[], string>();
 
-/** @returns an id for everything a verdict depends on besides report and revision: the rules and the certified versions */
+/** @returns an id for everything a verdict depends on in addition to report and revision: the rules and the certified versions */
 export function rulesOf(harnesses: readonly Harness[]): string {
   const known = named.get(harnesses);
   if (known !== undefined) return known;

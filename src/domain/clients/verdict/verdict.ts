@@ -17,7 +17,7 @@ export const APPLIED = "applied";
 export const targetOf = ({ attempt, configRevision }: Reported): string | undefined =>
   attempt?.revision ?? configRevision ?? undefined;
 
-/** What a report is compared with. */
+/** The expectations that a report is compared with. */
 export interface Expected {
   /** those of the report's target; undefined when the organization has no such revision */
   expectations: Expectations | undefined;

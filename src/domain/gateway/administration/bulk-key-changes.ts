@@ -15,7 +15,7 @@ import { readKeyQuery, type SentKeyQuery } from "./key-document.ts";
 export const BULK_KEY_ACTIONS = ["ensure", "rotate", "revoke"] as const;
 export type BulkKeyAction = (typeof BULK_KEY_ACTIONS)[number];
 
-/** Keys that are changed together: the gateway has a limit of its own on concurrent calls. */
+/** Keys that are changed together: the gateway has its own limit on concurrent calls. */
 const KEYS_AT_ONCE = 20;
 
 /** Whose keys: at most BULK_ROWS_MAX ids of users, or a filter with its text for the audit log. */

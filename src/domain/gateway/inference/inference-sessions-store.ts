@@ -14,7 +14,7 @@ const selectByGrant = statement((connection) =>
 export const findByGrant = (connection: Connection, grantId: string): GatewaySessionRow | undefined =>
   selectByGrant(connection).get({ grantId });
 
-/** What other areas know of a caller, as SQL. */
+/** Other areas' facts about a caller, as SQL. */
 export interface CallerFacts {
   loginExpiryOf(grantId: SQLiteColumn): SQL<number | null>;
   organizationOfActive(userId: SQLiteColumn): SQL<string | null>;

@@ -23,7 +23,7 @@ export interface InferenceTokensDependencies {
   loginOf: FindActiveLogin;
 }
 
-/** What minting needs; undefined when gateway mode is off. */
+/** The dependencies of minting; undefined when gateway mode is off. */
 export interface Minting {
   settings: GatewaySettings;
   keys: SigningKeyRing;

@@ -25,7 +25,7 @@ export interface AdditionIdentity {
   name: string;
 }
 
-/** What the steps have so far, in their order. */
+/** The results of the steps so far, in their order. */
 export interface AdditionContent {
   source: AdditionSource;
   identity?: AdditionIdentity;

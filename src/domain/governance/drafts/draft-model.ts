@@ -7,7 +7,7 @@ import type { HarnessPublication } from "../publishing/publications.ts";
 /** Days after its last save until a draft is removed. */
 export const DRAFT_DAYS_MAX = 30;
 
-/** What an administrator enters for one harness. */
+/** An administrator's input for one harness. */
 export type HarnessInput = Pick<
   HarnessPublication,
   "managedConfigYaml" | "versionRequirement" | "allowUnverifiedVersions" | "isAllowed"
@@ -102,7 +102,7 @@ const inPolicy =
       : { detail: `${problem.detail} (with the text of ${harness})` }),
   });
 
-/** What the author has read. */
+/** The versions that the author has read. */
 export interface StatedVersion {
   /** version of the draft; 0 if there was none */
   version: number;

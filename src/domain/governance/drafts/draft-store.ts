@@ -83,7 +83,7 @@ export const listDrafts = (connection: Connection, organizationId: string): Draf
 /** The content of a draft as its row has it. */
 export type DraftTexts = { [Part in keyof DraftContent]: string };
 
-/** @returns the texts of the row. A document may have megabytes, so each is written in a turn of its own. */
+/** @returns the texts of the row. A document may have megabytes, so each is written in a separate turn. */
 export async function draftTexts({ document, audiences, typed }: DraftContent): Promise<DraftTexts> {
   await setImmediate();
   const texts = { document: JSON.stringify(document), audiences: JSON.stringify(audiences) };

@@ -39,7 +39,7 @@ interface Found {
 
 /**
  * Applies every wanted change that does not conflict with the current document. Mappings are merged by member, packages by id,
- * MCP servers by name; any other list is one value, and so are the values of isOneValue.
+ * MCP servers by name; any other list, and each value of isOneValue, is one value.
  */
 export function mergeDocuments<T extends object>(
   versions: Versions<T>,

@@ -179,7 +179,7 @@ export const harnessConfigBytes = ({
 export const harnessConfigsBytes = (revision: RevisionText): JsonBytes =>
   jsonBytes(toHarnessConfigs(revisionOf(revision)));
 
-/** What administrators see of a revision besides its content. */
+/** The facts about a revision that administrators see in addition to its content. */
 export interface AdminExtras {
   /** places where the deployment file differs, as a JSON array */
   conflicts: string;

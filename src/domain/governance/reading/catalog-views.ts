@@ -3,7 +3,7 @@ import { type CatalogSummary, updateOf } from "../../catalog/service.ts";
 import type { GovernanceConfig } from "../model.ts";
 
 export const OFFERS = ["new", "update", "taken"] as const;
-/** What taking an entry of the catalog would do: add the package, replace it by another version, or nothing. */
+/** The effect of taking an entry of the catalog: it adds the package, replaces it by another version, or changes nothing. */
 type Offer = (typeof OFFERS)[number];
 
 export interface CatalogView extends CatalogSummary {

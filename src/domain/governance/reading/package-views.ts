@@ -13,7 +13,7 @@ import {
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, PackageAudience, Revision } from "../model.ts";
 
-/** What a draft makes of a package of the policy. */
+/** The effect of a draft on a package of the policy. */
 type DraftState = "same" | "added" | "changed" | "removed";
 
 export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" | "name" | "version"> {

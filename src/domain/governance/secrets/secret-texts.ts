@@ -137,7 +137,7 @@ function assigns(text: string, at: number, isColon: boolean): boolean {
   );
 }
 
-/** The first word of a value. What follows `=` or `:` in a program is code, which goes on with other characters. */
+/** The first word of a value. In a program, code follows `=` or `:`, and continues with other characters. */
 const VALUE = /^(?:(?:basic|bearer|token|api[_-]?key)\s+)?([^\s"'`,;&<>{}()[\]=][^\s"'`,;&<>{}()[\]]*)(.?)/i;
 const NO_VALUE = /^[\s"'`,;&<>()[\]=]?$/;
 

@@ -60,7 +60,7 @@ export const generationOf = (
 ): BoundedGeneration | undefined =>
   generationsOf(harnesses, key).find((generation) => isWithin(generation, version));
 
-/** What a policy demands of the version of one harness. */
+/** The version of one harness that a policy requires. */
 export interface VersionRule {
   /** absent: every version */
   readonly requirement: Requirement | undefined;

@@ -49,7 +49,7 @@ const comparatorOf = (text: string): Comparator | undefined => {
   return { releases, prereleases: PARTIAL_PRERELEASES[sign]?.(partial) ?? releases, tagged: undefined };
 };
 
-/** What a version must satisfy: every comparator; for a pre-release one of them must name its triple with a tag. */
+/** A version must satisfy every comparator; for a pre-release one of them must name its triple with a tag. */
 export class Requirement {
   readonly #releases: Range;
   readonly #prereleases: Range;

@@ -17,7 +17,7 @@ export type BulkUserAction = (typeof BULK_USER_ACTIONS)[number];
 
 type Update = { role: Role } | { status: SettableStatus };
 
-/** What each action changes; nothing for one that only ends logins. */
+/** The changes of each action; none for one that only ends logins. */
 const UPDATES: Readonly<Record<BulkUserAction, Update | undefined>> = {
   suspend: { status: "suspended" },
   resume: { status: "active" },

@@ -1,4 +1,4 @@
-// What users lose besides their logins when a change removes their role or access: their gateway key, which was made for an
+// What users lose in addition to their logins when a change removes their role or access: their gateway key, which was made for an
 // active person with one address, an open password link, the second factors of a removed user, and the invitations and password
 // links that they gave as administrators.
 import type { Tx } from "../../../platform/database/database.ts";

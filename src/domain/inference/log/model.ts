@@ -1,4 +1,4 @@
-// Types of the request log besides its rows: queries, results, and their limits.
+// Types of the request log in addition to its rows: queries, results, and their limits.
 import type { Outcome, RequestRow } from "./record.ts";
 
 /** Rows in one transaction. */
@@ -94,7 +94,7 @@ export interface SeenValues {
   results: Result[];
 }
 
-/** What `doctor` and `status` show. */
+/** The figures that `doctor` and `status` show. */
 export interface LogFigures {
   /** the earliest row, UTC milliseconds; null without rows */
   oldestMs: number | null;

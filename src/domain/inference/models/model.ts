@@ -33,7 +33,7 @@ export const newRow = (organizationId: string, model: ListedModel, nowMs: number
   lastSeenAtMs: nowMs,
 });
 
-/** What an administrator accepted of a model. */
+/** The facts of a model that an administrator accepted. */
 export interface AcknowledgedModel {
   display_name: string | null;
   metadata: JsonObject | null;

@@ -3,7 +3,7 @@ import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
 
 export const USAGE_DAYS_KEPT = 400;
 /**
- * Pairs of model and agent with sums of their own, for one user in a day. Both come from the workstation, which must not be able to
+ * Pairs of model and agent with separate sums, for one user in a day. Both come from the workstation, which must not be able to
  * add rows without limit. Further pairs are counted as OTHER.
  */
 export const PAIRS_PER_USER_MAX = 50;

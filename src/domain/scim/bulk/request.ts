@@ -105,7 +105,7 @@ function refusalOf(method: BulkMethod, target: BulkTarget | undefined): ScimErro
   if (method === "GET")
     return scimInvalid(
       "invalidSyntax",
-      "GET is not allowed in a bulk request; send it as a request of its own",
+      "GET is not allowed in a bulk request; send it as a separate request",
     );
   if (!target)
     return new ScimError(404, undefined, "the path of a bulk operation must begin with /Users or /Groups");

@@ -19,7 +19,7 @@ import { applyMembers, countOf, type MemberChange, type MemberUpdate } from "./m
 import * as memberStore from "./members-store.ts";
 
 type NumberedUser = memberStore.NumberedUser;
-/** What follows for users whose membership, or whose group, changed. */
+/** The consequences for users whose membership, or whose group, changed. */
 type Effects = (users: readonly NumberedUser[]) => Steps<void>;
 
 /** A complete group as it is sent. */
@@ -140,7 +140,7 @@ export class GroupChanges {
     return this.#effects(tx, actor, { after, isShown: !isRenamed, isGiven });
   }
 
-  /** Users show the names of their groups, so a new name changes every member, and so does a new role of the group. */
+  /** Users show the names of their groups, so a new name or a new role of the group changes every member. */
   *#affectAll(tx: Tx, actor: Actor, { removed, ...difference }: Difference & MemberChange): Steps<void> {
     const { after } = difference;
     const { isRenamed, isRemapped } = this.#reachOf(difference);

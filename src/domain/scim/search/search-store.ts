@@ -154,8 +154,8 @@ export class SearchedRows<Row> {
   ) {}
 
   /**
-   * Rows before a later page are skipped without their documents: an index is enough for that. So are rows that must be sorted
-   * first, of which there may be many more than the page shows.
+   * Rows before a later page are skipped without their documents: an index is enough for that. The same applies to rows that must
+   * be sorted first: there may be many more of them than the page shows.
    */
   page(query: RowsRequest): Row[] {
     const { connection } = this;

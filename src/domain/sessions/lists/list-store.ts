@@ -229,7 +229,7 @@ const selectGrantees = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the ids of the users with whom the session is shared by name, sorted */
+/** @returns the ids of the users that the session is shared with by name, sorted */
 export const granteesOf = (connection: Connection, sessionId: string): string[] =>
   selectGrantees(connection)
     .all({ sessionId })

@@ -23,7 +23,7 @@ import { unfinishedPlaces } from "./unfinished-store.ts";
 /** A session as lists show it. */
 export interface SessionView extends ListedSession {
   userEmail: string;
-  /** active users with whom it is shared */
+  /** active users that it is shared with */
   recipientCount: number;
 }
 

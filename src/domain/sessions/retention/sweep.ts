@@ -8,7 +8,7 @@ import type { ListedObject } from "../objects/object-store.ts";
 import { isNamed, markPlaces } from "../objects/removal-store.ts";
 import type { Removals } from "../objects/removals.ts";
 
-/** What a sweep would remove. */
+/** The objects that a sweep would remove. */
 export interface Unnamed {
   /** objects without a row that are older than a day, at most SWEEP_OBJECTS_MAX */
   found: number;

@@ -1,4 +1,4 @@
-// The users with whom a session is shared. Only active users count.
+// The users that a session is shared with. Only active users count.
 import type { Steps } from "../../../platform/steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { RECIPIENTS_SHOWN_MAX } from "../limits.ts";

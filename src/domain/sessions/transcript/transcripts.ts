@@ -1,4 +1,4 @@
-// Shows transcripts to the owner, to users with whom the session is shared, and to administrators if the operator allows it.
+// Shows transcripts to the owner, to users that the session is shared with, and to administrators if the operator allows it.
 // Opening a transcript of another user writes an audit entry.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";

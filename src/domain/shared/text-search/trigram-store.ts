@@ -68,7 +68,7 @@ export function* numbersWith(
 /** Entries that begin with the same two characters and are looked up together. */
 export const PAIR_PARTS_MAX = 256;
 
-/** What an indexed text needs at its end, so that each of its characters begins an entry. */
+/** The end of an indexed text, with which each of its characters begins an entry. */
 export const TEXT_END = "\n\n";
 
 /**

@@ -60,7 +60,7 @@ export type Admitted =
   /** the browser must prove the password of this account once: `prove` */
   | { kind: "password_needed"; email: string };
 
-/** What would happen, for a dry run. */
+/** The outcome of a dry run. */
 export interface Explanation {
   decision: Decision;
   /** the role after the sign-in; undefined if it is refused */

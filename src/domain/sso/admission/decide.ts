@@ -137,7 +137,7 @@ const refuse = (error: DomainError, user?: User): Decision => ({
   ...(user && { user }),
 });
 
-/** @returns the role that the groups give a user; undefined if it stays, as for everybody whom SCIM manages */
+/** @returns the role that the groups give a user; undefined if it stays, as for everybody that SCIM manages */
 export function roleFor(
   user: Pick<User, "provisioningSource" | "role">,
   person: Person,

@@ -1,4 +1,4 @@
-// Unlinks a user from every provider when the account goes to whoever has the address now. A plain function, passed to identity as a
+// Unlinks a user from every provider when the account goes to the present owner of the address. A plain function, passed to identity as a
 // dependency.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Audit } from "../../audit/service.ts";

@@ -20,7 +20,7 @@ export interface ProviderFinding {
   remedy: string | null;
 }
 
-/** What the installation adds to the questions. */
+/** The questions that the installation adds. */
 export interface VerificationParts {
   /** undefined if the origin of the service is not known */
   redirectUri: string | undefined;

@@ -96,7 +96,7 @@ export const IDENTITY_SETTINGS = {
   ),
   "identity.oidc.provisioning": optional(
     choice("scim", "invited", "jit"),
-    "who may sign in: users created by SCIM (scim), existing users and invited people (invited), or everybody whom the rules admit (jit); by default scim in mode oidc, otherwise invited",
+    "who may sign in: users created by SCIM (scim), existing users and invited people (invited), or anyone the rules admit (jit); by default scim in mode oidc, otherwise invited",
   ),
   "identity.oidc.trust_email": withDefault(
     boolean,

@@ -15,7 +15,7 @@ import {
   SIGN_IN_FIELDS,
 } from "./kept-fields.tsx";
 
-/** What a sign-in adds to a form: bytes and fields. */
+/** Bytes and fields that a sign-in adds to a form. */
 const SIGN_IN_BYTES = 4 * 1024;
 const SIGN_IN_FIELD_COUNT = 8;
 

@@ -18,7 +18,7 @@ import { OWNER_FIELD } from "./kept-fields.tsx";
 import { CONSOLE, isCurrent, type NavigationGroup } from "./navigation.ts";
 import type { Notice } from "./notice.ts";
 
-/** What the frame shows in addition to the page. */
+/** Content of the frame in addition to the page. */
 export interface Chrome {
   branding: Branding;
   navigation: readonly NavigationGroup[];

@@ -129,7 +129,7 @@ export function navigationFor(readsAll: boolean, has: (feature: Feature) => bool
 export const isCurrent = (href: string, path: string): boolean =>
   path === href || (!PARENTS.includes(href) && path.startsWith(`${href}/`));
 
-/** Pages below these have links of their own. */
+/** Pages below these have their own links. */
 const PARENTS: readonly string[] = [
   CONSOLE,
   `${CONSOLE}/me`,

@@ -70,7 +70,7 @@ export const ACTION_WORDS: Readonly<Record<KeyAction, ActionWords>> = {
 
 type Check = keyof NonNullable<GatewayStatus["runtime_checks"]>;
 
-/** What is wrong if a check fails, and the remedy. If one of the other checks fails, the service does not start. */
+/** The problem if a check fails, and its remedy. If one of the other checks fails, the service does not start. */
 export const FAILED_CHECKS: Readonly<Partial<Record<Check, { what: string; remedy: string }>>> = {
   gateway_policy: {
     what: "The policy in force sends no agent through the gateway.",

@@ -13,7 +13,7 @@ import { endedSecretPage, SHOWN_ONCE } from "../parts/shown-once.tsx";
 import { Copy, Facts, Text, Time, useReader } from "../parts/values.tsx";
 import { IDENTITY_PATH, NEW_TOKEN_PATH, PROFILE_TEXT, TOKENS_PATH } from "./words.ts";
 
-/** What was entered for a new token, as text. */
+/** The input for a new token, as text. */
 export interface TokenInput {
   /** idempotency key: sending the form again shows the same token and makes no second one */
   once: string;

@@ -23,7 +23,7 @@ export const MODE_TEXT = {
 export const PROVISIONING_TEXT: Readonly<Record<SsoSettings["provisioning"], string>> = {
   scim: "Users that the provider provisions",
   invited: "Users that exist here, and invited people",
-  jit: "Everybody whom the rules admit; the first sign-in creates the user",
+  jit: "Anyone the rules admit; the first sign-in creates the user",
 };
 
 export const TOKEN_STATES: Readonly<Record<ScimTokenView["state"], { label: string; tone: Tone }>> = {

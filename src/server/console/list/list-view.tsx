@@ -96,7 +96,7 @@ function Table<Row>({ list }: { list: List<Row> }) {
   const sort = values.sort ?? list.defaultSort;
   const labels = columns.map(({ label }) => label);
   const isSelected = isPageSelected(reader.url);
-  // The label of a box is its cell, which names the row: a name of its own would be repeated in each row.
+  // The label of a box is its cell, which names the row: its own name would be repeated in each row.
   const nameOf = columns[0] === list.columns[0] ? undefined : list.columns[0]?.csv;
   return (
     <>

@@ -22,7 +22,7 @@ interface RowListProps {
   language: string;
 }
 
-/** Names what was selected: a short list in a sentence of its own, a long one folded. */
+/** Names what was selected: a short list in a separate sentence, a long one folded. */
 export function Names({ nouns, rows, language }: RowListProps) {
   const names = rows.map(({ id, name }, index) => (
     <span key={id}>

@@ -34,7 +34,7 @@ export function Uses({ id, uses, version }: UsesProps) {
           <summary>
             {harnessText(use.harness)}{" "}
             <State tone={use.isEnabled ? "good" : "neutral"}>{use.isEnabled ? "On" : "Off"}</State>
-            {use.settings !== "" && " with settings of its own"}
+            {use.settings !== "" && " with its own settings"}
           </summary>
           <ConsoleForm action={packagePath(id)} isInParts edits={use.isOpen ? "refused" : "saved"}>
             <Hidden name="act" value="use" />

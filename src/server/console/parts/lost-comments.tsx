@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 import { COMMENTS_LOST, type Draft, mayHaveComments } from "../../../domain/governance/service.ts";
 
-/** What each act does to the text. */
+/** The effect of each act on the text. */
 const EFFECTS = {
   merge: COMMENTS_LOST,
   publish: "the published policy has none: they end with the draft",

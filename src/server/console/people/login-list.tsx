@@ -22,7 +22,7 @@ export const LOGIN_STATES: Readonly<Record<LoginState, { label: string; tone: To
   revoked: { label: "Ended", tone: "neutral" },
 };
 
-/** What a login is: its kind, and the browser that it belongs to. */
+/** The kind of a login, and the browser that it belongs to. */
 export function LoginName({ login: { kind, userAgent } }: { login: LoginView }) {
   return (
     <>

@@ -60,7 +60,7 @@ type Texts = Pick<Confirmation, "title" | "consequences" | "verb" | "command" | 
 
 const ENDS = "All logins of this person end now, and they sign in again.";
 
-/** What the texts of an action are about. */
+/** The subject of the texts of an action. */
 interface Target {
   email: string;
   path: string;

@@ -108,7 +108,7 @@ function DraftLinks({ draft, isOwn }: Pick<ReviewProps, "draft" | "isOwn">) {
   );
 }
 
-/** The request names the draft: without its id, a program publishes the draft of its own account. */
+/** The request names the draft: without its id, a program publishes the draft of its account. */
 const PublishCommand = ({ draft: { id, version }, owner, comment }: ReviewProps) => (
   <AsCommand
     command={["policy", "draft", "publish", owner, ...options({ comment })]}
@@ -223,7 +223,7 @@ function Publish({ draft, review, comment = "", refused, impact }: ReviewProps) 
   );
 }
 
-/** What follows, in one sentence. */
+/** The consequence, in one sentence. */
 function Effect({ review, impact: { workstations } }: Pick<ReviewProps, "review" | "impact">) {
   const { count } = review.changes;
   return (

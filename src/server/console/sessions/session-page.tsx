@@ -22,7 +22,7 @@ export interface SessionPageProps {
   detail: SessionDetail;
   /** why the reader may open the transcript; undefined if not */
   right: ReadingRight | undefined;
-  /** active people with whom it is shared by name, as far as the reader may see them */
+  /** active people who it is shared with by name, as far as the reader may see them */
   recipients: readonly string[];
   /** whether the reader may download the bytes */
   mayDownload: boolean;

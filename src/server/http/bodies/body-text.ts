@@ -65,7 +65,7 @@ export async function parseWithin(
   return value;
 }
 
-/** What was found in a text before it is parsed. */
+/** Findings in a text before it is parsed. */
 interface Checked {
   limits: JsonLimits;
   /** creates the error to throw for a problem */

@@ -33,7 +33,7 @@ export const keyProblem = ({
   invalidation_reason: reason,
 }: GatewayKeyStatus): string | null => (status === "invalid" ? (reason ?? error) : error);
 
-/** What revoking one's own key does, one paragraph each. */
+/** The effects of revoking your own key, one paragraph each. */
 export const REVOKING_OWN_KEY = [
   "The next request of a running agent fails. The gateway revokes the key as soon as it is reachable.",
   "You stay signed in. A workstation that needs a key gets a new one.",

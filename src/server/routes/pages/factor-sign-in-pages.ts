@@ -95,7 +95,7 @@ export function factorSignInPages(context: RouteContext, browser: Browser) {
     );
 }
 
-/** What a page shows besides its fixed parts. */
+/** The content of a page in addition to its fixed parts. */
 export interface Shown {
   next: string | undefined;
   failure?: Failure;

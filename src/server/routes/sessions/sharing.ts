@@ -25,7 +25,7 @@ const described = {
   show: describe("getSessionSharing", "Sharing mode and recipients", {
     200: { description: "With whom the session is shared", schema: SessionSharing },
   }),
-  replace: describe("updateSessionSharing", "Replace with whom a session is shared", {
+  replace: describe("updateSessionSharing", "Replace who a session is shared with", {
     200: {
       description: "Replaced",
       schema: Type.Object({

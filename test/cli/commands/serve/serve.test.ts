@@ -168,7 +168,7 @@ describe("a failed start", () => {
     expect(existsSync(folder("port"))).toBe(false);
   });
 
-  test("keeps the administrator whom setup named, and creates no other", async () => {
+  test("keeps the administrator that setup named, and creates no other", async () => {
     const args = ["--data-dir", folder("named")];
     const named = ["--bootstrap-admin-email", "root@example.org"];
     expect((await runHere(["setup", ...args, ...named], { cwd: directory })).exitCode).toBe(0);

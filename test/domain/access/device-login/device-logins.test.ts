@@ -361,7 +361,7 @@ test("an ended session, or one of another user, decides nothing", async () => {
   }
 });
 
-test("the statement that decides a login compares its user, whoever calls it", async () => {
+test("the statement that decides a login compares its user for every caller", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const { actor, loginSessionId } = await signIn(world);
@@ -412,7 +412,7 @@ test("an address has one budget of guesses for all its users", async () => {
   expect(await guess({ ...eve.actor, address: "192.0.2.99" })).toBe("device_login.unavailable");
 });
 
-test("a login that another user has opened is unavailable, also to whoever knows its code", async () => {
+test("a login that another user has opened is unavailable, even with its code", async () => {
   await using world = await createLoginWorld();
   const { userCode } = await requestLogin(world);
   const [ada, eve] = [await signIn(world), await signIn(world, await addUser(world, "eve@example.com"))];

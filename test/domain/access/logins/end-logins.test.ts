@@ -37,7 +37,7 @@ async function withLogins() {
   return { world, bob: bob.user, first, second, other: await addGrant(world, bob.user) };
 }
 
-/** What is still active, as [sessions, grants, refresh tokens, device logins]. */
+/** The counts of active logins, as [sessions, grants, refresh tokens, device logins]. */
 const open = ({ db: { read } }: AccessWorld): number[] => [
   read
     .select()

@@ -220,7 +220,7 @@ test("an expired session has ended already: signing out records nothing", async 
   expect(entries.filter(({ action }) => action === "login_session.end")).toEqual([]);
 });
 
-test("the log names a user by the id, and an unknown address by a hash of its own", async () => {
+test("the log names a user by the id, and an unknown address by its own hash", async () => {
   await using world = await createAccessWorld();
   expect(world.sessions.nameForLog(" ADA@example.com")).toEqual({ userId: world.user.id });
   const names = ["one@example.com", "two@example.com"].map((email) => world.sessions.nameForLog(email));
@@ -228,7 +228,7 @@ test("the log names a user by the id, and an unknown address by a hash of its ow
   expect(names[0]).not.toEqual(names[1]);
 });
 
-test("signing in anew ends the session of the same browser, unless it has ended", async () => {
+test("signing in again ends the session of the same browser, unless it has ended", async () => {
   await using world = await createAccessWorld();
   const { session: former } = await world.sessions.signIn(request());
   const endedIds = () =>

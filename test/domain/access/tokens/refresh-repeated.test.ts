@@ -81,7 +81,7 @@ test("the successor is the same after a restart", async () => {
   expect((await refresh(restarted(world), refreshToken)).refresh_token).toBe(next);
 });
 
-test("the successor is the same after a new sealing key, and so is the one after it", async () => {
+test("the successor and the one after it are the same after a new sealing key", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const { refresh_token: second } = await refresh(world, refreshToken);

@@ -50,7 +50,7 @@ test("a refresh gives a new pair of the same grant and the same session", async 
   });
 });
 
-test("a refresh extends the login of its own workstation and no other", async () => {
+test("a refresh extends the login of its workstation and no other", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const other = await logIn(world);

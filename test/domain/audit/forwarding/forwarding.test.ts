@@ -20,7 +20,7 @@ const record = ({ db, audit, system }: World, entries: number): Promise<void> =>
     audit.recordAll(tx, { actor: system, action: "user.update", targets });
   });
 
-/** A receiver that accepts entries until it is told to fail. */
+/** A receiver that accepts entries until the test makes it fail. */
 function createReceiver() {
   const taken: number[] = [];
   let failure: string | undefined;

@@ -166,7 +166,7 @@ describe("an administrator", () => {
     [{ path: "/etc" }, ["/path"]],
     [{ path: "a/./b" }, ["/path"]],
   ])(
-    "is told every problem of the request before anything is asked: %p (SRC-3, SRC-4)",
+    "gets every problem of the request before anything is asked: %p (SRC-3, SRC-4)",
     async (request, pointers) => {
       const refusal = await refusalOf(site.inspect(request));
       expect([refusal.reason, refusal.problems.map(({ pointer }) => pointer)]).toEqual([

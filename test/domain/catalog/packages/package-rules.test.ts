@@ -232,7 +232,7 @@ describe("variants", () => {
       [`${at}/0`],
     ],
     [
-      "with variants of their own",
+      "with their own variants",
       { plugin_dir: "p", variants: [{ ...X("1.0.0"), variants: [] }] },
       [`${at}/0/variants`],
     ],

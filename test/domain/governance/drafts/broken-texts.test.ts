@@ -104,7 +104,7 @@ describe("a problem with another part of the draft", () => {
     expect(isPublished).toBe(true);
   });
 
-  test("ends for the text of the policy, too, and a text with problems of its own keeps them", async () => {
+  test("ends for the text of the policy, too, and a text with its own problems keeps them", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     await world.start(

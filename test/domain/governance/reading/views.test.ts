@@ -22,7 +22,7 @@ test("the same two revisions are compared once", async () => {
   expect(again).toBe(once);
 });
 
-test("another version of a draft, the other direction, and hidden values are compared anew", async () => {
+test("another version of a draft, the other direction, and hidden values are compared again", async () => {
   const draft = { id: world.ids.uuid(), version: 1, document: second.document };
   const shown = await Promise.all([
     views.textDifference(first, draft),

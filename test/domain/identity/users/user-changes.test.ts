@@ -4,7 +4,7 @@ import type { User } from "../../../../src/domain/identity/model.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { actorOf, createIdentityWorld, PASSWORD, reasonOf } from "../../../support/identity-world.ts";
 
-/** A user whom every check of a change refuses; `world.setUser` removes one reason at a time. */
+/** A user that every check of a change refuses; `world.setUser` removes one reason at a time. */
 async function createLadder() {
   const world = await createIdentityWorld();
   const bob = await world.addUser("bob@example.com");

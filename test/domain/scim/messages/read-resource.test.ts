@@ -26,7 +26,7 @@ const ADA = { userName: "ada@example.com" };
 
 const readGroup = (body: unknown) => runSynchronously(groupIn(body));
 
-/** What is read in addition to the user name. */
+/** The attributes that are read in addition to the user name. */
 function readBeside(body: object): ScimObject {
   const { userName: _, active: __, ...others } = readUser({ ...ADA, ...body }).doc;
   return others;

@@ -84,7 +84,7 @@ describe("a created token", () => {
     });
   });
 
-  test("has a recognizable prefix and 256 random bits besides the visible part", async () => {
+  test("has a recognizable prefix and 256 random bits in addition to the visible part", async () => {
     await using world = await createWorld();
     const { token, view } = await tokensOf(world).create(operatorOf(world), {
       label: "entra",

@@ -114,7 +114,7 @@ test("logins end when a group grants or revokes a role, and only then", async ()
 
 const HARMLESS: [event: string, act: Act][] = [
   [
-    "active is said to be true again",
+    "active is set to true again",
     (world, id) => world.patch(id, { op: "replace", path: "active", value: "True" }),
   ],
   [

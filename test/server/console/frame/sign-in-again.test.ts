@@ -113,7 +113,7 @@ describe("CON-119 the page of a form whose session has ended", () => {
     }
   });
 
-  test("needs the token of its own form", async () => {
+  test("needs the token of its form", async () => {
     const browser = consoleBrowser(site, admin);
     const question = await sendLate(browser);
     const form = formTo(question, EDIT);
@@ -197,7 +197,7 @@ describe("CON-119 an account with a second factor", () => {
   });
 });
 
-test("CON-119 people whom the identity provider signs in have no password to enter", async () => {
+test("CON-119 people that the identity provider signs in have no password to enter", async () => {
   await using company = await createTestServer({ access: { identityMode: "oidc" } });
   const question = await sendLate(consoleBrowser(company, await company.signedIn("admin")));
   expect(question.heading).toBe(HEADING);

@@ -173,7 +173,7 @@ test("CON-118 the decisions of a merge stay when the draft was saved elsewhere m
   await publishAs(cleo.actor, managedText({}));
 });
 
-test("CON-52 a draft that its author no longer shares is said to exist", async () => {
+test("CON-52 reports that a draft exists that its author no longer shares", async () => {
   await save(managedText({ ttl_seconds: 77 }));
   const { id, version } = governance.drafts.existing(ana.actor);
   await governance.drafts.share(ana.actor, { version }, true);
@@ -216,7 +216,7 @@ test("CON-118 a draft that was saved after the question whether to discard it is
   expect((await mine.submit(formTo(again, DISCARD), {})).html).toContain("The draft is discarded.");
 });
 
-test("CON-54 one of two administrators who publish at the same moment wins, and the other is told and keeps the draft", async () => {
+test("CON-54 one of two administrators who publish at the same moment wins, and the other gets a message and keeps the draft", async () => {
   await save(managedText({ ttl_seconds: 62 }), mine);
   await save(managedText({ required: true }), theirs);
   const before = current().sequence;

@@ -74,7 +74,7 @@ test("CON-66 a commit of a connection is mirrored as the archive of a new packag
   expect(named.fields.id).not.toBe("");
 });
 
-test("CON-66 what is wrong with a repository is said beside what was entered", async () => {
+test("CON-66 problems with a repository are shown beside the input", async () => {
   const form = formWith(await browser.visit(NEW), "repository");
   const wrong = await browser.submit(form, { ...REQUEST, repository: "acme", ref: "a..b" });
   for (const text of ["Repository: must be", "Branch, tag or commit: must be", 'value="a..b"'])

@@ -39,7 +39,7 @@ const areasIn = (html: string): Record<string, string> =>
     ]),
   );
 
-/** What a browser sends for the form: every field of the page, and one button. */
+/** The fields that a browser sends for the form: every field of the page, and one button. */
 const press = (page: Page, act: string, changed: Record<string, string> = {}): Promise<Page> => {
   const form = formTo(page, FORM);
   const fields = { ...form.fields, ...areasIn(page.html), kind: "local", ...changed };

@@ -66,7 +66,7 @@ test("CON-69 the list shows the draft, and filters it", async () => {
   expect(file).toBe("name,kind,target,harnesses,state\r\ndocs,local,npx,codex claude,enabled\r\n");
 });
 
-test("CON-69 a server that is changed for one harness becomes one of its own", async () => {
+test("CON-69 a server that is changed for one harness becomes a separate one", async () => {
   const page = await browser.visit("/console/mcp/docs");
   const remote = {
     name: "docs",

@@ -1,4 +1,4 @@
-// CON-58 and CON-61: the export of the people whom a draft affects, and the export of the history.
+// CON-58 and CON-61: the export of the people that a draft affects, and the export of the history.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { packageWith } from "../../../domain/clients/policies.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";

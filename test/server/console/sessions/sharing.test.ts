@@ -193,7 +193,7 @@ describe("SES-56 what looks like a key", () => {
     expect(html).not.toContain(TOKEN);
   });
 
-  test("is said to be nothing where there is nothing", async () => {
+  test("reports nothing where there is nothing", async () => {
     expect(await question(id)).toContain("No string in it looks like a key of a known kind.");
   });
 

@@ -365,7 +365,7 @@ describe("the socket", () => {
     return ids;
   }
 
-  test("a workstation receives a new revision without asking, and proxies are told not to buffer", async () => {
+  test("a workstation receives a new revision without asking, and the headers forbid proxies to buffer", async () => {
     const id = await publishFirst(service);
     const response = await ask();
     const { headers } = response;

@@ -204,7 +204,7 @@ describe("a client", () => {
     );
   });
 
-  test("API-7 is told the required version in the text and in machine-readable members", async () => {
+  test("API-7 gets the required version in the text and in machine-readable members", async () => {
     await publishFirst(site, { ...ranged, required_client_version: "1.4.2" });
     const response = await get(ana, { ...version("3"), ...capable(...ALL.slice(1)) });
     const { detail, error, ...members } = await response.json();

@@ -172,7 +172,7 @@ describe("CON-146 an account that has neither a password nor a factor", () => {
     expect(await severe(browser)).toBe("access.confirmation_needed");
   });
 
-  test("cannot confirm while no provider is configured, and is told what to do", async () => {
+  test("cannot confirm while no provider is configured, and the page explains what to do", async () => {
     await using site = await create();
     site.idp.claims = { ...CLAIMS };
     const browser = site.browser();

@@ -235,7 +235,7 @@ describe("approving by the link", () => {
     expect([twice.status, twice.heading]).toEqual([404, "This link is unavailable"]);
   });
 
-  test("can be denied, and the workstation is told", async () => {
+  test("can be denied, and the workstation is notified", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { path, redeem } = await begin(server);

@@ -53,7 +53,7 @@ test("signs the user out everywhere else", async () => {
   expect((await browser.visit("/")).heading).toBe("Sign in");
 });
 
-test("lets in a user whom wrong passwords had locked out", async () => {
+test("lets in a user that wrong passwords had locked out", async () => {
   await using site = await createTestServer({
     hasConsole: false,
     limits: { passwordGuessesPerAccountAndAddress: 1 },

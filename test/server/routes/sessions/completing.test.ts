@@ -171,7 +171,7 @@ describe("SES-19 completion", () => {
   });
 });
 
-test("SES-51 whoever announces bytes of another owner without sending them does not get them", async () => {
+test("SES-51 announcing bytes of another owner without sending them does not give access to them", async () => {
   const server = await sameServer();
   await capture(server, bearer(await server.signedIn("member")), "a secret");
   const thief = bearer(await server.signedIn("member"));

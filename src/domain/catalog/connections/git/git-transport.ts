@@ -16,7 +16,7 @@ import {
 } from "./git-settings.ts";
 import { GIT_OUTPUT_BYTES_MAX, type InstalledGit, installedGit } from "./installed-git.ts";
 
-/** What one commit of a repository, without its history, may take on disk while it is fetched. */
+/** Disk space that one commit of a repository, without its history, may take while it is fetched. */
 export const GIT_FOLDER_BYTES_MAX = 300 * 1024 ** 2;
 const ERROR_BYTES_KEPT = 64 * 1024;
 /** Length of an object name with SHA-256. */

@@ -38,7 +38,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Without `accept-encoding`, a host may choose any content coding (RFC 9110 section 12.5.3). */
 const FIXED_HEADERS: Headers = { "user-agent": "quartermaster", "accept-encoding": "identity" };
 
-/** What a git server that is asked for its refs answers with (gitprotocol-http(5), "Smart Clients"). */
+/** Content type of a git server's answer to a request for its refs (gitprotocol-http(5), "Smart Clients"). */
 const REFS_SERVICE = "/info/refs?service=git-upload-pack";
 const REFS_ANSWER = "application/x-git-upload-pack-advertisement";
 

@@ -1,4 +1,4 @@
-// Lines of a Kimi wire history. Messages and the events of a turn are records of their own; older versions wrapped their events.
+// Lines of a Kimi wire history. Messages and the events of a turn are separate records; older versions wrapped their events.
 import type { TranscriptEntry } from "../model.ts";
 import { type Draft, entryOf, listOf, objectOf, textOf, timeOf, tokensOf, valueText } from "../values.ts";
 import { contentText } from "./claude.ts";

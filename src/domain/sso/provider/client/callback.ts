@@ -23,7 +23,7 @@ const ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
 /** Parameters that decide; each may be there once. */
 const DECISIVE = ["state", "iss", "code", "error", "response"];
 
-/** RFC 6749 appendix A.11. A provider might answer anything else with an error that looks like one of its own. */
+/** RFC 6749 appendix A.11. A provider might answer anything else with an error that looks like its own. */
 const CODE = /^[\x20-\x7e]+$/;
 export const CODE_LENGTH_MAX = 8192;
 

@@ -10,7 +10,7 @@ import { clientAuthentication } from "./client-credential.ts";
 import { fromLibrary } from "./library-errors.ts";
 import { type CodeToRedeem, type Redeemed, redeemCode, type TokenEndpoint } from "./token-request.ts";
 
-/** What the browser must bring back. */
+/** The values that the browser must bring back. */
 export interface Attempt {
   state: string;
   nonce: string;

@@ -31,7 +31,7 @@ export interface CodeToRedeem {
   verifier: string;
 }
 
-/** What the token endpoint gave for a code. Not verified yet. */
+/** The response of the token endpoint to a code. Not verified yet. */
 export interface Redeemed {
   accessToken: string;
   idToken: string;

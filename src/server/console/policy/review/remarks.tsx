@@ -1,4 +1,4 @@
-// What the review of a draft says besides its changes: updates that it does not take, problems, warnings, and probable secrets.
+// What the review of a draft says in addition to its changes: updates that it does not take, problems, warnings, and probable secrets.
 /** @jsxImportSource preact */
 import type { Review } from "../../../../domain/governance/service.ts";
 import { textLabel, textPath } from "../../parts/broken-texts.tsx";

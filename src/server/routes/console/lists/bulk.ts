@@ -57,7 +57,7 @@ interface SliceOf<Act extends string, Selection> {
   isDryRun?: boolean | undefined;
 }
 
-/** What the area of a list provides. `Selection` is what its domain takes. */
+/** The functions that the area of a list provides. `Selection` is what its domain takes. */
 export interface Bulk<Act extends string, Selection> {
   view: BulkView<Act>;
   acts: readonly Act[];

@@ -64,7 +64,7 @@ export function createAudienceForms(domain: Domain) {
     show: (reader: Reader, place: AudiencePlace): ConsolePage => pageOf(reader, place),
 
     async act(reader: Reader, now: AudiencePlace, sent: Fields): Promise<ConsolePage | Done> {
-      // What was read last is stated again by every response that saves nothing, so that the save is refused if it is outdated.
+      // Every response that saves nothing states the version that was read last, so that an outdated save is refused.
       const place = { ...now, version: sent.version ?? now.version };
       const fields = fieldsIn(sent, place.audience);
       if (sent.add !== undefined) return pageOf(reader, place, { fields: withAddress(fields, sent.add) });

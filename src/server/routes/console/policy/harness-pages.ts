@@ -145,7 +145,7 @@ function createForm(domain: RouteContext["domain"]) {
   return { viewsOf, pageOf, send };
 }
 
-/** What the page shows instead of the draft. */
+/** The content of the page instead of the draft. */
 interface Shown {
   /** not saved */
   input?: HarnessInput;

@@ -79,7 +79,7 @@ export class Upstream {
     };
   }
 
-  /** Delays responses from now on: the work at the gateway is done, and no caller is told. */
+  /** Delays responses from now on: the work at the gateway is done, and no caller gets an answer. */
   hold(): void {
     this.held = [];
   }
