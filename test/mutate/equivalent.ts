@@ -545,7 +545,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/access/authentication/grant-holders.ts",
     kind: DEFAULT,
-    contains: "this.words[SUBJECT] ?? 0",
+    contains: "this.words[HEAD_WORDS + SUBJECT] ?? 0",
     because: "a row that was found has its words; the default is for the type",
   },
   {
