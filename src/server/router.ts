@@ -11,13 +11,13 @@ import type { Secret } from "../platform/secret.ts";
 import type { createGuard } from "./auth/guard.ts";
 import { bodies } from "./http/bodies/body.ts";
 import type { UploadTimes } from "./http/bodies/streamed-body.ts";
+import type { SpendRequest } from "./http/caller-budget.ts";
 import type { CountFactor } from "./metrics/factor-metrics.ts";
 import type { AdminEvents } from "./overview/admin-events.ts";
 import type { Overview } from "./overview/overview.ts";
 import type { RevisionStreams } from "./policy-api/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Search } from "./search/search.ts";
-import type { SpendSearch } from "./search/search-budget.ts";
 
 export interface RouteOptions {
   domain: Domain;
@@ -53,7 +53,8 @@ export interface RouteContext extends RouteOptions {
   adminEvents: AdminEvents;
   search: Search;
   /** counts a search, or a list that is offered while somebody types */
-  spendSearch: SpendSearch;
+  spendSearch: SpendRequest;
+  spendHealthCheck: SpendRequest;
   /** counts one check of a second factor */
   countFactor: CountFactor;
 }

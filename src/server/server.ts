@@ -20,6 +20,7 @@ import { Overview } from "./overview/overview.ts";
 import { RevisionStreams } from "./policy-api/revision-streams.ts";
 import { createResponseRecorder } from "./response-recorder.ts";
 import { createRouter, type RouteOptions } from "./router.ts";
+import { createHealthBudget } from "./routes/gateway/gateway-status.ts";
 import { createRoutes, guardOf } from "./routes/index.ts";
 import { createAdmission } from "./scim/admission.ts";
 import { createSearch } from "./search/search.ts";
@@ -76,6 +77,7 @@ export function createServer(options: ServerOptions): Server {
   const adminEvents = createAdminEvents(options, { ...shared, overview });
   const search = createSearch(domain);
   const spendSearch = createSearchBudget(options.clock);
+  const spendHealthCheck = createHealthBudget(options.clock);
   const admission = createAdmission(domain.scim, options.clock);
   const router = createRouter(guardOf(options, admission));
   router.onError({ as: "global" }, ({ error, code, request, path, set }) => {
@@ -83,7 +85,16 @@ export function createServer(options: ServerOptions): Server {
     const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
     return refuse(cause, { request, path });
   });
-  const context = { ...options, router, streams, overview, adminEvents, search, spendSearch };
+  const context = {
+    ...options,
+    router,
+    streams,
+    overview,
+    adminEvents,
+    search,
+    spendSearch,
+    spendHealthCheck,
+  };
   createRoutes(context, { admission, allRoutes: () => routes });
   const routes: readonly DocumentedRoute[] = router.routes;
   const allowed = allowedMethods(routes);

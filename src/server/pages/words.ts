@@ -20,11 +20,15 @@ const roleNames: ReadonlyMap<string, string> = new Map([
 let utcTime: Intl.DateTimeFormat | undefined;
 
 /** @returns an error message (lower case, no period) as a sentence */
-export const asSentence = (message: string): string => {
-  const first = message.charAt(0);
-  const isAddress = /^\S*@/.test(message); // it stays as it is
-  return `${isAddress ? first : first.toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
-};
+export const asSentence = (message: string): string =>
+  `${capitalized(message)}${/[.!?]$/.test(message) ? "" : "."}`;
+
+/** A word of a sentence. Everything else is a name that stays as it is: an address, a URL, a setting, a member or a version. */
+const WORD = /^\p{L}[\p{L}'’-]*[,;:]?(?:\s|$)/u;
+
+/** @returns the text with a capital letter, unless it begins with a name */
+export const capitalized = (text: string): string =>
+  WORD.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 
 /** @returns what the scope allows; for an unknown scope its quoted name */
 export const scopeText = (scope: string): string =>

@@ -45,6 +45,7 @@ import {
   setupChoicePage,
 } from "../../../src/server/pages/second-factor/setup.tsx";
 import { accountPage, signedOutPage, signInPage } from "../../../src/server/pages/sign-in.tsx";
+import { asSentence } from "../../../src/server/pages/words.ts";
 
 interface Element {
   tag: string;
@@ -565,4 +566,20 @@ describe.each([
     expect(rules).not.toMatch(/#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(|oklch\(/i);
     expect([...palette.keys()]).toEqual([...paletteOf(0).keys()]);
   });
+});
+
+test.each([
+  ["https://forge.example did not answer", "https://forge.example did not answer."],
+  ["api_base_url must be an https URL", "api_base_url must be an https URL."],
+  ["gateway.type is not set", "gateway.type is not set."],
+  ["ana@example.org is suspended", "ana@example.org is suspended."],
+  ["r43 is in force", "r43 is in force."],
+  ["/ttl_seconds has two values", "/ttl_seconds has two values."],
+  ["e-mail addresses: at most 100", "E-mail addresses: at most 100."],
+  ["état: pending!", "État: pending!"],
+  ["the gateway’s answer is missing", "The gateway’s answer is missing."],
+  ["no", "No."],
+  ["", "."],
+])("CON-122 a message is a sentence that leaves names as they are: %p", (message, sentence) => {
+  expect(asSentence(message)).toBe(sentence);
 });

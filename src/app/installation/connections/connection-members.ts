@@ -90,14 +90,19 @@ export function readMembers(
   given: JsonObject,
   { slug }: { slug: string },
 ): { members: ConnectionMembers; problems: string[] } {
-  const problems = unknownMembers(given);
+  const misspelled = misspelledMembers(given);
+  const problems = [...misspelled].map(
+    ([member, meant]) => `there is no member ${member}; the nearest is ${meant}`,
+  );
+  const meant = new Set(misspelled.values());
   const need = <T>(value: T | undefined, problem: string): T | undefined => {
-    if (value === undefined) problems.push(problem);
+    const [member = ""] = problem.split(" ", 1);
+    const isMisspelled = given[member] === undefined && meant.has(member); // its one problem is listed already
+    if (value === undefined && !isMisspelled) problems.push(problem);
     return value;
   };
   const id = textIn(given.id);
-  if (id === undefined || !ID.test(id) || id.length > ID_CHARACTERS_MAX)
-    problems.push(`id must be 1 to ${ID_CHARACTERS_MAX} letters, digits, - and _`);
+  need(idIn(given), ID_PROBLEM);
   const name = given.name === undefined ? id : textIn(given.name);
   if (given.name !== undefined && (name === undefined || name.length > NAME_CHARACTERS_MAX))
     problems.push(`name must be text of at most ${NAME_CHARACTERS_MAX} characters`);
@@ -128,15 +133,25 @@ const DOWNLOAD_HOSTS_PROBLEM = `download_hosts must be a list of at most ${DOWNL
 const ORGANIZATIONS_PROBLEM =
   "organizations must be a mapping of organization slugs, or of *, to lists of namespaces";
 
-const unknownMembers = (given: JsonObject): string[] =>
-  Object.keys(given)
-    .filter((member) => !MEMBERS.includes(member))
-    .map((member) => `there is no member ${member}; the nearest is ${closest(member, MEMBERS)}`);
+/** @returns the unknown members, each with the nearest known one */
+const misspelledMembers = (given: JsonObject): ReadonlyMap<string, string> =>
+  new Map(
+    Object.keys(given)
+      .filter((member) => !MEMBERS.includes(member))
+      .map((member) => [member, closest(member, MEMBERS)]),
+  );
 
 const textIn = (value: unknown): string | undefined => {
   const text = typeof value === "number" ? String(value) : value;
   return typeof text === "string" && text.trim() !== "" && !/\p{Cc}/u.test(text) ? text.trim() : undefined;
 };
+
+const idIn = (given: JsonObject): string | undefined => {
+  const id = textIn(given.id);
+  return id !== undefined && ID.test(id) && id.length <= ID_CHARACTERS_MAX ? id : undefined;
+};
+
+const ID_PROBLEM = `id must be 1 to ${ID_CHARACTERS_MAX} letters, digits, - and _`;
 
 const providerIn = ({ provider }: JsonObject): Provider | undefined =>
   PROVIDERS.find((known) => known === provider);

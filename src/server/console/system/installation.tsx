@@ -6,7 +6,7 @@ import type {
   Examination,
   MachineFacts,
 } from "../../../domain/system/operations.ts";
-import { asSentence } from "../../pages/words.ts";
+import { asSentence, capitalized } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
@@ -180,7 +180,7 @@ function Remedy({ text }: { text: string }) {
     <>
       {before !== "" && (
         <>
-          <Text value={`${before.charAt(0).toUpperCase()}${before.slice(1)}`} />{" "}
+          <Text value={capitalized(before)} />{" "}
         </>
       )}
       <code>

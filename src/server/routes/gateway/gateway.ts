@@ -120,7 +120,8 @@ export function gatewayRoutes(context: RouteContext) {
     )
     .post(
       "/gateway/proxy/health",
-      async ({ query: { upstream } }) => json(await healthOf(context, { withUpstream: upstream === "1" })),
+      async ({ request, query: { upstream } }) =>
+        json(await healthOf(context, { caller: principalOf(request), withUpstream: upstream === "1" })),
       {
         requires: "administrator",
         accepts: "nothing",
@@ -131,6 +132,7 @@ export function gatewayRoutes(context: RouteContext) {
             description:
               "`upstream` is not 1, no inference proxy is configured, or this service does not forward",
           },
+          429: { description: "The caller checks too often" },
         }),
       },
     );

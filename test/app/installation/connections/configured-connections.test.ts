@@ -257,6 +257,18 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
 
   test.each([
     [{ ...other, tokn: "x" }, ["there is no member tokn; the nearest is token"]],
+    [
+      { ...other, api_base_url: undefined, api_base_urll: "https://forge.example" },
+      ["there is no member api_base_urll; the nearest is api_base_url"],
+    ],
+    [
+      { ...other, provider: undefined, provider_: "gitea" },
+      ["there is no member provider_; the nearest is provider"],
+    ],
+    [
+      { ...other, api_base_url: "x", api_base_urll: "https://forge.example" },
+      [expect.stringContaining("api_base_urll"), expect.stringContaining("api_base_url must be")],
+    ],
     [{ ...other, provider: "svn" }, [expect.stringContaining("provider must be one of github")]],
     [{ ...other, provider: "git", api_base_url: undefined }, [expect.stringContaining("https URL")]],
     [{ ...other, provider: "git", username: "a:b" }, [expect.stringContaining("username must be")]],

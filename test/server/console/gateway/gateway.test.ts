@@ -1,5 +1,6 @@
 // CON-76, CON-77: gateway mode and the keys of all users in the console, over a real gateway.
 import { afterAll, describe, expect, test } from "bun:test";
+import { HEALTH_CHECKS } from "../../../../src/server/routes/gateway/gateway-status.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
 import { createGatewayServer, PROXY_URL } from "../../../support/gateway/gateway-server.ts";
@@ -20,6 +21,29 @@ const act = async (userId: string, action: string) => {
   return browser.submit(formTo(await browser.visit(path), path), {});
 };
 const stateOf = ({ user }: typeof ana) => site.domain.gateway.directory.show(user).state;
+
+test("CON-147 checks of the proxy's health have a limit for each user, an auditor too, in the console and the API", async () => {
+  const { burst, perSecond } = HEALTH_CHECKS;
+  const page = await auditor.visit(GATEWAY);
+  const check = async (form = formTo(page, GATEWAY)) => await auditor.submit(form, {});
+  for (let at = 0; at < burst; at += 1) expect((await check()).status).toBe(200);
+  const refused = await check();
+  expect([refused.status, refused.html.includes("Too many checks; wait 2 s and try again.")]).toEqual([
+    429,
+    true,
+  ]);
+  const asked = () => site.request("POST", "/gateway/proxy/health", { token: admin.accessToken });
+  expect((await asked()).status).toBe(200);
+  for (let at = 1; at < burst; at += 1) await asked();
+  const told = await asked();
+  expect([told.status, (await told.json()).reason]).toEqual([429, "gateway.too_many_checks"]);
+  expect((await browser.submit(formTo(await browser.visit(GATEWAY), GATEWAY), {})).status).toBe(429);
+  site.world.clock.advance(1_000 / perSecond);
+  expect([(await check()).status, (await check()).status]).toEqual([200, 429]);
+  const member = consoleBrowser(site, ana);
+  expect((await member.submit({ ...formTo(page, GATEWAY), fields: {} }, {})).status).toBe(403);
+  site.world.clock.advance((1_000 * burst) / perSecond); // for the tests below
+});
 
 describe("CON-77 the key of a user", () => {
   test("provides a missing key after a confirmation, and the page has no credential", async () => {

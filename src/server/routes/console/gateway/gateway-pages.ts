@@ -2,7 +2,7 @@
 import type { ProxyHealth } from "../../../../domain/gateway/inference/proxy-health.ts";
 import type { GatewayStatus } from "../../../../domain/gateway/status.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
-import type { Console } from "../../../console/console.ts";
+import { type Console, readerPrincipal } from "../../../console/console.ts";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
 import { gatewayPage } from "../../../console/gateway/gateway-page.tsx";
 import { GATEWAY_PATH } from "../../../console/gateway/words.ts";
@@ -17,17 +17,20 @@ const NO_POLICY = { allowed_harnesses: [] };
 export function gatewayPages(context: RouteContext, console: Console) {
   const { gateway, governance } = context.domain;
 
-  const checked = async ({ proxy }: GatewayStatus): Promise<ProxyHealth | undefined> =>
+  const checked = async ({ proxy }: GatewayStatus, reader: Reader): Promise<ProxyHealth | undefined> =>
     proxy?.mode === "off"
       ? undefined
-      : await healthOf(context, { withUpstream: proxy?.mode === "in-process" });
+      : await healthOf(context, {
+          caller: readerPrincipal(reader),
+          withUpstream: proxy?.mode === "in-process",
+        });
 
   const pageOf = async (reader: Reader, isAsked: boolean) => {
     if (!console.has("gateway")) return featureOffPage("Gateway", { setting: "gateway.type", reader });
     const policy = governance.revisions.current(reader.organizationId)?.document ?? NO_POLICY;
     const status = gatewayStatusOf(context, policy);
     const [health, figures] = await Promise.all([
-      isAsked ? checked(status) : undefined,
+      isAsked ? checked(status, reader) : undefined,
       runInTurns(gateway.figuresInSteps()),
     ]);
     return gatewayPage({ status, health, figures, failures: gateway.problems() });
