@@ -576,7 +576,7 @@ test.each([
   ["r43 is in force", "r43 is in force."],
   ["/ttl_seconds has two values", "/ttl_seconds has two values."],
   ["e-mail addresses: at most 100", "E-mail addresses: at most 100."],
-  ["état: pending!", "État: pending!"],
+  ["é: one letter!", "É: one letter!"],
   ["the gateway’s answer is missing", "The gateway’s answer is missing."],
   ["no", "No."],
   ["", "."],
