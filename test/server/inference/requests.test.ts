@@ -308,6 +308,60 @@ describe("the body (INF-19)", () => {
   });
 });
 
+describe("the time for the upstream's head", () => {
+  const headersTimeoutMs = 10_000;
+  const settings = { headersTimeoutMs, bufferBytes: BUFFER_BYTES };
+
+  test("begins after a streamed body: a slow client is answered 408, not 504 in the upstream's name", async () => {
+    const script = () => {};
+    await using impatient = await createForwardingSite({ settings, script });
+    const client = RawClient.post(impatient.port, CHAT.path, "x", { length: MAX_BYTES });
+    const exchange = await impatient.upstream.exchange();
+    await waitFor(() => exchange.bytesArrived === 1);
+    impatient.pass(headersTimeoutMs + 1_000);
+    client.write("x");
+    await waitFor(() => exchange.bytesArrived === 2);
+    impatient.pass(headersTimeoutMs + 1_000);
+    expect(client.text).toBe("");
+    impatient.pass(CLIENT_SILENCE_MS);
+    await client.until(({ isWhole }) => isWhole);
+    expect(client.status).toBe(408);
+    expect(await impatient.row()).toMatchObject({ outcome: "refused", refusal: "inference.slow_body" });
+  });
+
+  test("ends with 504 once the body has been sent", async () => {
+    const script = () => {};
+    await using impatient = await createForwardingSite({ settings, script });
+    const client = RawClient.post(impatient.port, CHAT.path, "x", { length: BUFFER_BYTES + 1 });
+    const exchange = await impatient.upstream.exchange();
+    await waitFor(() => exchange.bytesArrived === 1);
+    impatient.pass(headersTimeoutMs - 1_000);
+    client.write("x".repeat(BUFFER_BYTES));
+    await exchange.body();
+    await waitFor(() => {
+      impatient.pass(1_000);
+      return client.isWhole;
+    });
+    expect(client.status).toBe(504);
+    expect(await impatient.row()).toMatchObject({ outcome: "timeout", requestBytes: BUFFER_BYTES + 1 });
+  });
+
+  test("a client that sends a piece before each silence ends gets 408 when its whole request takes too long", async () => {
+    const script = () => {};
+    const limited = { ...settings, streamMaxMs: 40_000 };
+    await using impatient = await createForwardingSite({ settings: limited, script });
+    const client = RawClient.post(impatient.port, CHAT.path, "x", { length: MAX_BYTES });
+    const exchange = await impatient.upstream.exchange();
+    await waitFor(() => exchange.bytesArrived === 1);
+    impatient.pass(25_000);
+    client.write("x");
+    await waitFor(() => exchange.bytesArrived === 2);
+    impatient.pass(15_000);
+    await client.until(({ isWhole }) => isWhole);
+    expect(client.status).toBe(408);
+  });
+});
+
 describe("models (INF-55)", () => {
   const ask = (policy: { model?: unknown }, init: RequestInit = {}) =>
     fetch(refusing.origin + CHAT.path, {

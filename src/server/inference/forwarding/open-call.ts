@@ -43,6 +43,8 @@ export class OpenCall {
   lastPieceMs: number;
   /** since when the next part of the request body is awaited */
   bodyAwaitedMs: number | undefined;
+  /** when the last part of a streamed request body arrived */
+  bodyMovedMs: number | undefined;
 
   requestBytes = 0;
   responseBytes = 0;

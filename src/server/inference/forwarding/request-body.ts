@@ -170,6 +170,7 @@ class CountedBody {
       throw new CallStopped();
     });
     open.bodyAwaitedMs = undefined;
+    open.bodyMovedMs = options.nowMs();
     this.#isDone = done;
     if (done) return undefined;
     if (!this.#chunks.allows(value)) this.#refuse("inference.tiny_chunks");

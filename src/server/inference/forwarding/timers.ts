@@ -82,10 +82,11 @@ export class Timers {
   #check(open: OpenCall, nowMs: number): void {
     const { settings, calls } = this.options;
     if (nowMs - open.startedMs >= EARLY_ROW_MS && !open.hasEarlyRow) calls.writeEarlyRow(open);
-    if (open.phase !== "answer" && nowMs - (open.bodyAwaitedMs ?? nowMs) >= CLIENT_SILENCE_MS)
-      open.stop({ outcome: "refused", reason: "inference.slow_body" });
     const isTooLong = nowMs - open.startedMs >= settings.streamMaxMs;
-    if (isTooLong || this.#isOverdue(open, nowMs))
+    if (open.phase !== "answer" && open.bodyAwaitedMs !== undefined) {
+      const isSilent = nowMs - open.bodyAwaitedMs >= CLIENT_SILENCE_MS;
+      if (isTooLong || isSilent) open.stop({ outcome: "refused", reason: "inference.slow_body" });
+    } else if (isTooLong || this.#isOverdue(open, nowMs))
       open.stop({ outcome: "timeout", reason: "inference.upstream_timeout" });
     if (open.phase === "head" && nowMs - (open.sentMs ?? nowMs) >= settings.connectTimeoutMs / 2)
       void this.#checkReach(open);
@@ -95,9 +96,10 @@ export class Timers {
     }
   }
 
+  /** The upstream's time for a head begins when it has all of the request that has arrived. */
   #isOverdue(open: OpenCall, nowMs: number): boolean {
     const { headersTimeoutMs, idleTimeoutMs } = this.options.settings;
-    if (open.phase === "head") return nowMs - (open.sentMs ?? nowMs) >= headersTimeoutMs;
+    if (open.phase === "head") return nowMs - (open.bodyMovedMs ?? open.sentMs ?? nowMs) >= headersTimeoutMs;
     return open.phase === "answer" && nowMs - open.lastPieceMs >= idleTimeoutMs;
   }
 
