@@ -159,8 +159,13 @@ async function put(
   } catch (error) {
     throwStoreError(error, directory);
   } finally {
-    if (existsSync(temporary)) await rm(temporary, { force: true });
+    await removePartial(temporary);
   }
+}
+
+/** After a rename there is nothing to remove, and nothing to wake a thread of the runtime for. */
+async function removePartial(file: string): Promise<void> {
+  if (existsSync(file)) await rm(file, { force: true });
 }
 
 function throwStoreError(error: unknown, directory: string): never {
