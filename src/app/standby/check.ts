@@ -48,9 +48,10 @@ export async function checkReplica(
   if (!own) return check.warning("no term of the replica has begun", "start the service");
   const store = replicaStoreOf(config, { clock });
   if (!store) return check.ok("no replica is configured");
-  const newest = (await listTerms(store)).at(-1);
+  const terms = await listTerms(store);
+  const newest = terms.at(-1);
   if (newest !== undefined && newest !== own.term && numberOf(newest) >= numberOf(own.term)) {
-    const { message, hint = "" } = await takenOver(directory, { store, newest, term: own.term });
+    const { message, hint = "" } = await takenOver(directory, { store, terms, term: own.term });
     return check.failed(message, hint);
   }
   return replicaLagFinding(

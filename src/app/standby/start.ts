@@ -10,7 +10,7 @@ import { findOwnTerm, type OwnTerm, writeOwnTerm } from "./own-term.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { tailAfter, tailText } from "./tail.ts";
-import { createRecord, listTerms, numberOf, readRecord, termName } from "./terms.ts";
+import { createRecord, listTerms, numberOf, readRecord, restoredFrom, termName } from "./terms.ts";
 
 /** A store that answers later must not delay a start. */
 const STORE_WAIT_MS = 5 * SECOND_MS;
@@ -76,17 +76,19 @@ async function refuseFormer(directory: DataDirectory, { own, terms, store }: Cla
   if (newest === undefined || newest === own?.term) return;
   if (!own) throw otherMachine(store, newest);
   if (numberOf(newest) < numberOf(own.term)) return; // the store lost our record, or is another one
-  throw await takenOver(directory, { store, newest, term: own.term });
+  throw await takenOver(directory, { store, terms, term: own.term });
 }
 
-/** @returns the error of a machine whose term is over */
+/** @param over `terms` in ascending order @returns the error of a machine whose term is over */
 export async function takenOver(
   directory: DataDirectory,
-  { store, newest, term }: { store: ReplicaStore; newest: string; term: string },
+  { store, terms, term }: { store: ReplicaStore; terms: readonly string[]; term: string },
 ): Promise<DomainError> {
+  const newest = terms.at(-1) ?? term;
   const record = await readRecord(store, newest);
   const who = record ? `${record.machine} took over at ${record.began_at}` : "another machine took over";
-  const restored = record?.restored;
+  // Later terms have more than what was restored from this one.
+  const restored = (await restoredFrom(store, { terms, term })) ?? record?.restored;
   const tail = restored ? tailText(tailAfter(directory, restored)) : undefined;
   return new DomainError(
     "conflict",

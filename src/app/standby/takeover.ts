@@ -29,7 +29,16 @@ import { leaseObjectOf } from "./service-standby.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { newTerm } from "./start.ts";
 import { type FoundTail, restoredEnd, tailAfter } from "./tail.ts";
-import { createRecord, listTerms, newestPosition, numberOf, type Position, replaceRecord } from "./terms.ts";
+import {
+  createRecord,
+  listTerms,
+  newestPosition,
+  numberOf,
+  type Position,
+  type RestoredEnd,
+  replaceRecord,
+  restoredFrom,
+} from "./terms.ts";
 
 export interface Source {
   store: ReplicaStore;
@@ -115,7 +124,9 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
     await restoreReplica({ config, database, term: source.term, target, folder, signal });
     const restored = endOfLog(target);
     const end = restoredEnd(target, restored);
-    const tail = existsSync(database) ? tailAfter(directory, end) : undefined;
+    const tail = existsSync(database)
+      ? tailAfter(directory, (await restoredFromOwn(directory, source)) ?? end)
+      : undefined;
     const backup = inspectBackup(target, { directory, config, ids, keys: undefined });
     const { aside } = await restoreBackup({ ...options, backup, keys: undefined, revokeLogins: false });
     const missingKeys = await recordTakeover(options, { own, restored, formerLease });
@@ -125,6 +136,16 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** @returns what another machine has restored of the data that is here; undefined if none has, or if this term is restored now */
+async function restoredFromOwn(
+  directory: DataDirectory,
+  { store, term: source }: Source,
+): Promise<RestoredEnd | undefined> {
+  const term = findOwnTerm(directory)?.term;
+  if (term === undefined || term === source) return undefined;
+  return await restoredFrom(store, { terms: await listTerms(store), term });
 }
 
 /** The service that starts here has the same term and holder, so it need not wait for the lease. */

@@ -80,6 +80,21 @@ export async function readRecord(store: ReplicaStore, term: string): Promise<Ter
   }
 }
 
+/**
+ * @param terms in ascending order
+ * @returns how much another machine has restored from a term; undefined if no later record says that it was restored
+ */
+export async function restoredFrom(
+  store: ReplicaStore,
+  { terms, term }: { terms: readonly string[]; term: string },
+): Promise<RestoredEnd | undefined> {
+  for (const later of terms.filter((name) => numberOf(name) > numberOf(term))) {
+    const record = await readRecord(store, later);
+    if (record?.from_term === term && record.restored) return record.restored;
+  }
+  return undefined;
+}
+
 /** @returns false if another machine has written that record */
 export const createRecord = (store: ReplicaStore, record: TermRecord): Promise<boolean> =>
   store.create(recordKey(record.term), textOf(record));

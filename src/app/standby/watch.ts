@@ -86,9 +86,10 @@ class ReplicaWatch implements WatchedReplica {
 
   async #refuseFormer(): Promise<void> {
     const { store, term, directory, onTakenOver } = this.options;
-    const newest = (await listTerms(store)).at(-1);
+    const terms = await listTerms(store);
+    const newest = terms.at(-1);
     if (newest === undefined || newest === term || numberOf(newest) < numberOf(term)) return;
-    onTakenOver(await takenOver(directory, { store, newest, term }));
+    onTakenOver(await takenOver(directory, { store, terms, term }));
   }
 }
 

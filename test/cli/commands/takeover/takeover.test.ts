@@ -220,6 +220,24 @@ describe("STB-7 a start", () => {
     expect(claim(workspace)).rejects.toMatchObject({ kind: "conflict", reason: "standby.other_machine" });
   });
 
+  test("a former machine that becomes active again compares its data with what was restored from it", async () => {
+    using former = await createInstallation();
+    connect(former, former);
+    writeFileSync(join(former.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "former" }));
+    using other = copyOf(former);
+    const settings = readFileSync(join(former.folder, "standby.yaml"), "utf8");
+    writeFileSync(join(other.folder, "standby.yaml"), settings);
+    const line = `takeover ${SETTINGS} --old-machine-is-off --confirm data --json`;
+    const { term } = JSON.parse((await other.run(line)).stdout);
+    await other.json("users create later@example.org --role member");
+    connect(former, other, term);
+    expect(JSON.parse((await former.run(line)).stdout)).toMatchObject({
+      from_term: term,
+      replaced: expect.stringContaining("replaced-"),
+      tail_of_replaced: null,
+    });
+  });
+
   test("refuses to start the former machine and reports what it has that the other one lacks", async () => {
     using former = await createInstallation();
     connect(former, former);
