@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { shortened } from "../../../src/server/console/parts/texts.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
 import { formTo } from "../../support/browser/form-browser.ts";
 import { capture, withCapture } from "../../support/content/sessions.ts";
@@ -47,6 +48,26 @@ describe("CON-90 the audit log", () => {
     expect(rowsIn(html)).toBe(1);
     expect(html).toContain("role: member → ");
     expect(html).not.toContain("<script>alert");
+  });
+
+  test("CON-116 shortens ids in the list, and has all of them in the page of the entry and the file", async () => {
+    const id = "01890000-0000-7000-8000-00000000abcd";
+    const digest = `sha256:${"ab".repeat(32)}`;
+    await world.db.write((tx) =>
+      world.audit.record(tx, {
+        actor: world.system,
+        action: "job.pause",
+        target: "ids",
+        after: { login_session_id: id, digest },
+      }),
+    );
+    const list = await browser.visit("/console/audit?target=ids");
+    expect(list.html).toContain(`${shortened(id)}; digest: ${shortened(digest)}`);
+    expect([list.html.includes(id), list.html.includes(digest)]).toEqual([false, false]);
+    const [, path = ""] = /<td><a href="(\/console\/audit\/\d+)"/.exec(list.html) ?? [];
+    const entry = await browser.visit(path);
+    const file = await browser.visit("/console/audit.csv?target=ids");
+    for (const { html } of [entry, file]) expect(html).toContain(id);
   });
 
   test("links each target that a page shows, and no target that is gone", async () => {

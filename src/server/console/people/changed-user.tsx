@@ -4,7 +4,7 @@ import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts
 import type { User } from "../../../domain/identity/model.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { Text, Time } from "../parts/values.tsx";
-import { changesOf, isChanged, outcomeText } from "../system/audit-changes.ts";
+import { changesOf, isChanged, shortOutcome } from "../system/audit-changes.ts";
 import { INVITATIONS_PATH, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
 
 /** Changes that the form names. */
@@ -27,7 +27,7 @@ export function ChangedUser({ user: { role, status }, changes, verb }: ChangedUs
       <ul>
         {named.map((entry) => (
           <li key={entry.id}>
-            <Text value={entry.actorLabel} />, <Time at={entry.atMs} />: <Text value={outcomeText(entry)} />
+            <Text value={entry.actorLabel} />, <Time at={entry.atMs} />: <Text value={shortOutcome(entry)} />
           </li>
         ))}
       </ul>

@@ -3,6 +3,7 @@ import type { AuditRow } from "../../../domain/audit/chain.ts";
 import { summaryIn } from "../../../domain/audit/reading/entry-document.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { CONSOLE } from "../frame/navigation.ts";
+import { shortened } from "../parts/texts.ts";
 
 export interface Change {
   /** of the member */
@@ -37,6 +38,14 @@ export function outcomeText(entry: Summaries): string {
     .map(({ name, before, after }) => `${name}: ${[before, after].flatMap(cut).join(" → ")}`);
   const others = changed.length - named.length;
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join("; ");
+}
+
+const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:sha256:)?[0-9a-f]{64}/g;
+
+/** @returns the same for people: ids and digests are shortened in the middle, and the page of the entry has all of them */
+export function shortOutcome(entry: Summaries): string {
+  const inShort = (text: string | null) => text && text.replaceAll(IDS, shortened);
+  return outcomeText({ before: inShort(entry.before), after: inShort(entry.after) });
 }
 
 /** @returns the list of all entries about a target */

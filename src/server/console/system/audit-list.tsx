@@ -17,7 +17,7 @@ import { options } from "../parts/command.tsx";
 import { shortened } from "../parts/texts.ts";
 import { Id, Text, Time, useReader } from "../parts/values.tsx";
 import { ChainState } from "./audit-chain.tsx";
-import { outcomeText } from "./audit-changes.ts";
+import { outcomeText, shortOutcome } from "./audit-changes.ts";
 
 export const AUDIT_PATH = `${CONSOLE}/audit`;
 export const AUDIT_CSV_PATH = `${CONSOLE}/audit.csv`;
@@ -67,7 +67,7 @@ export const AUDIT_COLUMNS: readonly Column<NamedEntry>[] = [
   {
     name: "outcome",
     label: "Outcome",
-    cell: (entry) => <Text value={outcomeText(entry)} />,
+    cell: (entry) => <Text value={shortOutcome(entry)} />,
     csv: outcomeText,
   },
   {
