@@ -85,13 +85,13 @@ export class Announcements {
 
   #announce(tx: Tx, uploader: Uploader, announcement: Announcement): ArtifactRow {
     const found = store.findNative(tx, { userId: uploader.userId, ...announcement });
-    const session = found ?? this.#addSession(tx, uploader, announcement);
     const artifacts = found ? store.artifactsWith(tx, keyOf(found, announcement)) : [];
     const complete = this.#validCopy(artifacts);
     if (complete) return complete;
     const known = artifacts.find(({ status }) => status === "pending" || status === "failed");
     const isSameSize = known?.sizeBytes === announcement.sizeBytes;
-    this.#requireLimits(tx, { userId: uploader.userId, announcement, known });
+    this.#requireLimits(tx, { userId: uploader.userId, announcement, known }); // before a row: a full disk cannot take one
+    const session = found ?? this.#addSession(tx, uploader, announcement);
     const row = this.#rowOf(session, announcement, known);
     // Bytes that were verified with a different announced size do not count for this announcement.
     if (known) store.announceAgain(tx, { ...row, storedAtMs: isSameSize ? known.storedAtMs : null });

@@ -1,5 +1,6 @@
 // Free space for one more upload: at, below and above the limit.
 import { expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { FREE_BYTES_KEPT } from "../../../../src/domain/sessions/limits.ts";
 import { requireFreeSpace, reservedFreeBytes } from "../../../../src/domain/sessions/uploads/free-space.ts";
 import { FREE_BYTES_MIN } from "../../../../src/platform/files/disk.ts";
@@ -59,6 +60,17 @@ test("SES-41 announced bytes that have not arrived count as used", async () => {
       }),
     );
   expect([refusal(1_100), refusal(1_099)]).toEqual([undefined, "sessions.disk_low"]);
+});
+
+test("SES-41 an announcement without space writes nothing, because announcements that share its commit would fail on a full disk", async () => {
+  await using server = await createSessionServer();
+  const { accessToken: token } = await server.signedIn("member");
+  Object.assign(server.domain.sessions.stores.active, { space: diskWith(0).space });
+  await server.world.db.write((tx) =>
+    tx.run(sql`CREATE TRIGGER full BEFORE INSERT ON captured_sessions BEGIN SELECT raise(FAIL, 'full'); END`),
+  );
+  const response = await presign(server, { token }, announcementOf("text"));
+  expect([response.status, Object(await response.json()).reason]).toEqual([503, "sessions.disk_low"]);
 });
 
 test.each([
