@@ -44,7 +44,7 @@ const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:sha256:)?[0-9a-f]{64
 
 /** @returns the same for people: ids and digests are shortened in the middle, and the page of the entry has all of them */
 export function shortOutcome(entry: Summaries): string {
-  const inShort = (text: string | null) => text && text.replaceAll(IDS, shortened);
+  const inShort = (text: string | null) => text?.replaceAll(IDS, shortened) ?? null;
   return outcomeText({ before: inShort(entry.before), after: inShort(entry.after) });
 }
 
