@@ -26,7 +26,7 @@ export function searchOf({ text }: Pick<Call, "text">): string | undefined {
 }
 
 /**
- * @param names of options, as commander has them
+ * @param names of options, as in commander
  * @returns those that were given, as the audit log records them: with the names of the API where it has them
  */
 export const filterWords = ({ text, has }: Pick<Call, "text" | "has">, names: readonly string[]): string =>

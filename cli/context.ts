@@ -33,7 +33,7 @@ export interface Context {
   readonly runId: string;
   /**
    * The first call installs handlers for SIGINT and SIGTERM: the first signal aborts the returned AbortSignal with an
-   * `Interrupted` reason, the second one exits at once. Without a call, the default action of the operating system applies.
+   * `Interrupted` reason, the second one exits immediately. Without a call, the default action of the operating system applies.
    */
   stopSignal(): AbortSignal;
   /** Starts this program again in the same process with further variables: see restart.ts. A test has no process to give. */

@@ -305,7 +305,7 @@ const CASES: Readonly<Record<string, Case>> = {
     same(await inspection, "source.too_slow");
     await Bun.sleep(200); // killed processes need a moment to end
     same([readdirSync(site.work), processesIn(site.work)], [[], []]);
-    if (!/ls-remote/.test(seen)) throw new Error(`no git process was seen: ${seen}`);
+    if (!/ls-remote/.test(seen)) throw new Error(`git did not run as a process: ${seen}`);
     for (const secret of [TOKEN, BASIC])
       if (seen.includes(secret)) throw new Error("a process shows the credential");
   },

@@ -160,7 +160,7 @@ test("a name matches with and without escapes, and in either case if case is ign
     }
 });
 
-test("a text checked in pieces has the same first problem", () => {
+test("a text that is checked in pieces reports the same first problem", () => {
   const pieces = fc.integer({ min: 1, max: 40 });
   fc.assert(
     fc.property(tree, escapes, pieces, fc.nat(20), (value, escaped, pieceCharacters, valuesMax) => {

@@ -34,7 +34,7 @@ export async function remove(call: Call): Promise<void> {
   identities.checkRemove(actor, wanted);
   const action = `unlink ${user.email} from ${wanted.issuer}`;
   const details = [
-    "All logins of this user end at once, on every workstation.",
+    "All logins of this user end immediately, on every workstation.",
     "The next sign-in of this person at the provider counts as the first one.",
     "The user is also no longer expected at a provider that replaces this one.",
   ];

@@ -36,7 +36,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .action(domainAction(context, async () => (await import("./verbs.ts")).pause)),
     noun
       .command("resume")
-      .description("Resumes a paused job; it runs at once if a run is overdue.")
+      .description("Resumes a paused job; it runs immediately if a run is overdue.")
       .examples(
         "quartermaster jobs resume gateway-reconcile",
         "quartermaster jobs resume access-sweep --json",

@@ -70,7 +70,7 @@ const makingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       `quartermaster keys ensure ana@example.org --manual ${CONFIG}`,
     )
     .argument(...USER)
-    .option("--manual", "try at once, without the delay after failures")
+    .option("--manual", "try immediately, without the delay after failures")
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).ensure)),
   noun

@@ -41,7 +41,7 @@ function addTokenVerbs(noun: CliCommand, context: Context): void {
 const creating = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("create")
-    .description("Creates a token and shows it once; it is valid at once, and other tokens stay valid.")
+    .description("Creates a token and shows it once; it is valid immediately, and other tokens stay valid.")
     .examples(
       "quartermaster scim tokens create okta",
       "quartermaster scim tokens create entra-2027 --profile entra --expires 180d",

@@ -40,7 +40,7 @@ export async function createOutput(context: Context, config: Config): Promise<Se
 /** File for a generated password when stdout is a journal that other users can read. */
 const PASSWORD_FILE = "initial-admin-password";
 
-/** @returns a callback that prints a generated password at once, because it is not stored and the start may still fail */
+/** @returns a callback that prints a generated password immediately, because it is not stored and the start may still fail */
 export const createPasswordPrinter =
   ({ log, isText }: ServeOutput, { stdout }: Context): ServiceOptions["onBootstrap"] =>
   ({ admin, generatedPassword }, directory) => {

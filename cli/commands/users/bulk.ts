@@ -7,7 +7,7 @@ import { type BulkSelection, filterWords, isOneSelection, runBulk, searchOf } fr
 import type { Call } from "../../data-directory/in-domain.ts";
 import { filterOf } from "./read.ts";
 
-const LOGINS_END = "Their logins end at once, on every workstation.";
+const LOGINS_END = "Their logins end immediately, on every workstation.";
 
 const PLANS: Readonly<
   Record<BulkUserAction, { action: string; done: string; end?: string; details: string[] }>

@@ -5,7 +5,7 @@ import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 
-const LOGINS_END = "All logins of this user end at once, on every workstation.";
+const LOGINS_END = "All logins of this user end immediately, on every workstation.";
 
 export async function setRole(call: Call): Promise<void> {
   const [reference = "", role = ""] = call.args;

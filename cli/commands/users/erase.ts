@@ -54,7 +54,7 @@ const nameOf = ({ user, person }: Wanted): string => user?.email ?? person.addre
 function detailsOf({ user }: Wanted, { pseudonym, rows, auditEntries }: Erased): string[] {
   const counts = Object.entries(rows).filter(([, count]) => count > 0);
   return [
-    ...(user && user.status !== "removed" ? ["The user is removed first: all logins end at once."] : []),
+    ...(user && user.status !== "removed" ? ["The user is removed first: all logins end immediately."] : []),
     ...(user ? [] : ["No user has or had this address."]),
     ...counts.map(([name, count]) => `${name.replaceAll("_", " ")}: ${count}`),
     `${countText(auditEntries, "entry", "entries")} of the audit log will name ${pseudonym} instead.`,

@@ -32,7 +32,7 @@ export async function resetPassword(call: Call): Promise<void> {
   const user = users.find(actor.organizationId, call.args[0] ?? "");
   users.checkResetPassword(actor, user.id);
   const action = `replace the password of ${user.email}`;
-  const details = ["The old password stops working.", "All logins of this user end at once."];
+  const details = ["The old password stops working.", "All logins of this user end immediately."];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const reset = await users.resetPassword(actor, user.id, await givenPassword(call));
   warnIfUseless(call, user);

@@ -196,7 +196,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./change.ts")).resume)),
   noun
     .command("unlock")
-    .description("Clears the failed sign-ins of a user, so that the user can sign in again at once.")
+    .description("Clears the failed sign-ins of a user, so that the user can sign in again immediately.")
     .examples(
       "quartermaster users unlock ana@example.org",
       "quartermaster users unlock ana@example.org --json",

@@ -141,7 +141,7 @@ function overdueFindings(
     return isOverdue(job, nowMs) ? [check.failed(text, "see the log of the service, then restart it")] : [];
   // The service is stopped, so the job is not running, even if a dead process left its lease.
   const state = job.state === "running" && !job.paused ? "due" : job.state;
-  const remedy = "start the service, which runs it at once";
+  const remedy = "start the service, which runs it immediately";
   return isOverdue({ ...job, state }, nowMs)
     ? [check.warning(`${text}, and no service runs it`, remedy)]
     : [];

@@ -113,7 +113,7 @@ async function unsignedAccessFindings(
     ? [
         check.failed(
           "is public: it serves objects without a signature",
-          "remove public access from the bucket at once, and consider what it served as read by others",
+          "remove public access from the bucket immediately, and consider what it served as read by others",
         ),
       ]
     : [];

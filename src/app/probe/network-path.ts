@@ -92,7 +92,7 @@ export async function checkEventStream(check: Check, server: NamedServer): Promi
   );
 }
 
-const UNBUFFERED_REMEDY = `configure the proxy to pass events on at once, as in the examples of ${PROXY_HELP}`;
+const UNBUFFERED_REMEDY = `configure the proxy to pass events on immediately, as in the examples of ${PROXY_HELP}`;
 
 /** @returns when the event had arrived, on the clock of performance.now() */
 function arrivalOf(pieces: readonly StreamPiece[], part: number): number | undefined {

@@ -62,7 +62,7 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   mkdirSync(directory, { recursive: true });
   const work = mkdtempSync(join(directory, ".partial-"));
   try {
-    // The target of this machine comes last: the compiler rejects an unknown target at once, before a build that takes seconds.
+    // The target of this machine comes last: the compiler rejects an unknown target immediately, before a build that takes seconds.
     const files = writeBrowserFiles();
     const names = [...targets, undefined].map((target) =>
       compile(join(work, target ?? "native"), { target, files }),

@@ -90,7 +90,7 @@ type Files = Map<string, Uint8Array>;
 /** Paths of the files of a release. */
 export interface ReleasePaths {
   archive: string;
-  /** the bill of materials, as the archive has it */
+  /** the bill of materials, as in the archive */
   sbom: string;
   packages: string[];
 }

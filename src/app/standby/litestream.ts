@@ -71,7 +71,7 @@ export function litestreamEnvironment(config: Config): Record<string, string> {
 
 export interface RestoreRequest {
   config: Config;
-  /** path of the database that was replicated, as its configuration has it */
+  /** path of the database that was replicated, as in its configuration */
   database: string;
   term: string;
   /** absolute path of a new file */

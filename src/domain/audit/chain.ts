@@ -7,7 +7,7 @@ export type AuditRow = typeof auditEntries.$inferSelect;
 
 /** The columns that differ between entries that are appended together. */
 export type Link = Pick<AuditRow, "target" | "previousDigest" | "digest">;
-/** The columns that are the same in all of them. */
+/** The columns that all of them share. */
 export type Facts = Omit<AuditRow, "id" | "redactedBy" | keyof Link>;
 
 /** The previous digest of the first entry. */

@@ -26,7 +26,7 @@ export interface UnpackRequest {
   path: string;
   /** target of the database, where it is checked; it must not exist */
   database: string;
-  /** folder that receives the artifacts as a data directory has them; without it they are only checked */
+  /** folder that receives the artifacts as in a data directory; without it they are only checked */
   artifacts?: string;
   /** the same for captured sessions */
   sessions?: string;

@@ -89,7 +89,7 @@ export class Erasure {
   }
 
   /**
-   * Removes the user first, so that access ends at once. After an interruption the row of the user still exists, and the call can
+   * Removes the user first, so that access ends immediately. After an interruption the row of the user still exists, and the call can
    * be repeated.
    * @throws DomainError `erasure.nothing_found`; the errors of `Users.remove`
    */

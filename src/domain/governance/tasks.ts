@@ -1,5 +1,5 @@
 // Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
-// answer; a command does it at once. Each task is a pure function of plain values.
+// answer; a command does it in its own thread. Each task is a pure function of plain values.
 
 import { type ArtifactReference, artifactReferences } from "./delivery/artifacts.ts";
 import { fileConflicts, shownConflicts, takeFileValues } from "./deployment/file-values.ts";

@@ -1,4 +1,4 @@
-// Removes a session: it disappears at once, and its objects are deleted right after, or by the next run of the job.
+// Removes a session: it disappears immediately, and its objects are deleted right after, or by the next run of the job.
 import type { Actor } from "../shared/actor.ts";
 import type { SessionsDependencies } from "./dependencies.ts";
 import { notOwnUpload, onHold, sessionNotFound } from "./errors.ts";

@@ -11,7 +11,7 @@ export const IMAGE_BYTES_MAX = 256 * 1024;
 /** Pixels. Browsers keep four bytes or more for each pixel of a PNG, however small its file is. */
 export const IMAGE_SIDE_MAX = 2_048;
 
-/** Of the digest in the address, which makes browsers read a new image at once. */
+/** Of the digest in the address, which makes browsers read a new image immediately. */
 const DIGEST_CHARACTERS = 12;
 
 /** @returns the path at which the uploaded image is served */

@@ -92,7 +92,7 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
         changes: ({ paused }) => (paused ? undefined : { paused: true }),
       }),
 
-    /** Allows a paused job to run again, at once if its time has passed. @throws DomainError `job.not_found` */
+    /** Allows a paused job to run again, immediately if its time has passed. @throws DomainError `job.not_found` */
     resume: (actor: Actor, name: string, expect?: Expectation<JobView>) =>
       change(actor, name, {
         expect,

@@ -6,7 +6,7 @@ import { DomainError } from "../errors.ts";
 /** The requester of a password check. Accounts that do not exist are treated like existing ones. */
 export interface HashRequester {
   account: string;
-  /** null without an address: then only the account counts */
+  /** null without an address; then only the account is counted */
   address: string | null;
   /** that contains the address; its owner can choose addresses from it */
   network: string | null;

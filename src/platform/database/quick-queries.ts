@@ -112,7 +112,7 @@ class QuickChange<T extends Config> extends PreparedQuery<T> {
 /** A member of the row, in the order of the columns. */
 interface Member {
   readonly name: string;
-  /** undefined for a value that is used as the database has it */
+  /** undefined for a value that needs no conversion */
   readonly read: ((value: unknown) => unknown) | undefined;
 }
 

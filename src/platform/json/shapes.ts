@@ -141,7 +141,7 @@ export class ObjectShapes {
   }
 }
 
-/** The shapes of objects whose names are strings, as a reader of YAML has them. */
+/** The shapes of objects with string names, as a YAML reader creates them. */
 export class NamedShapes {
   /** by the shape before the last member and that member's name */
   readonly #shapes = new Map<string, number>();

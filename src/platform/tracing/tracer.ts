@@ -130,7 +130,7 @@ export interface Past {
 
 /** One part of a trace. */
 export class Span {
-  /** whether it outlasts the head of the response: the forwarding of inference ends it */
+  /** whether it continues after the head of the response, until the forwarding of inference ends it */
   isHeld = false;
 
   constructor(

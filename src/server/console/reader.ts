@@ -25,7 +25,7 @@ export interface Reader {
   organizationId: string;
   /** reads the pages of administrators: an administrator, or an auditor (setting `console.auditors`) */
   readsAll: boolean;
-  /** may change what administrators change: an administrator who is not an auditor */
+  /** whether the reader may change everything: an administrator who is not an auditor */
   mayAdminister: boolean;
   /** masked CSRF token for the forms of this page */
   csrf: string;

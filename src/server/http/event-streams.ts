@@ -8,7 +8,7 @@ import { DomainError } from "../../platform/errors.ts";
 export const STREAMS_PER_LOGIN_MAX = 64;
 /** Limit on open streams of all kinds per user, over all logins. */
 export const STREAMS_PER_USER_MAX = 256;
-/** Reconnect delay sent to clients, randomized because many streams often end at once. */
+/** Reconnect delay sent to clients, randomized because many streams often end at the same time. */
 const RETRY_MS = { least: 2_000, spread: 8_000 };
 
 const encoder = new TextEncoder();

@@ -121,7 +121,7 @@ test("an address that contains the erased one keeps its rows", async () => {
   expect(response.status).toBe(200);
 });
 
-test("the person's tokens and browser are refused at once", async () => {
+test("the person's tokens and browser are refused immediately", async () => {
   await using site = await createErasureWorld();
   const { accessToken: token, cookie } = site.ana;
   expect((await site.request("GET", "/me/logins", { token })).status).toBe(200);

@@ -130,7 +130,7 @@ describe("an invalid file is refused with the line of", () => {
     ],
     ["a harness that there is not", "  codx: {verified_before: 1.0.0}\n", "3: is not a harness"],
     ["an alias", "  claude-code: {verified_before: 9.0.0}\n", "3: is only an alias; write claude"],
-    ["a version that is none", "  codex: {verified_before: '0.160'}\n", '3: "0.160" is not a full version'],
+    ["an invalid version", "  codex: {verified_before: '0.160'}\n", '3: "0.160" is not a full version'],
     ["an entry that adds nothing", "  codex: {}\n", "3: adds nothing"],
     ["an unknown member", "  codex: {ceiling: 1.0.0, verified_before: 1.0.0}\n", "3: is not a known member"],
     [

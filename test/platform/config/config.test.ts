@@ -222,7 +222,7 @@ suite("which file is read", () => {
     expect(problemsOf({ flags: { config: "pipe" } })[0]?.detail).toContain("is not a regular file");
   });
 
-  test("a file may have the maximum size and not a byte more", () => {
+  test("a file may have the maximum size, but not one more byte", () => {
     const below = `#${"x".repeat(CONFIG_FILE_BYTES_MAX - 2)}`;
     expect(load({ yaml: below }).file).toBeDefined();
     expect(load({ yaml: `${below}x` }).file).toBeDefined();
@@ -580,7 +580,7 @@ suite("secrets", () => {
     },
   );
 
-  test("may have the maximum size of their file and not a byte more", () => {
+  test("may have the maximum size of their file, but not one more byte", () => {
     for (const size of [SECRET_FILE_BYTES_MAX - 1, SECRET_FILE_BYTES_MAX]) {
       write("secret", "x".repeat(size));
       expect(reveal(load({ flags: { scimTokenFile: "secret" } }), "scim.token")).toHaveLength(size);
@@ -626,8 +626,8 @@ suite("secrets", () => {
   const leaks: readonly [name: string, given: Given][] = [
     ["too short a password", { env: { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: "sesame" } }],
     ["an unclosed quote", { yaml: 'scim:\n  token: "sesame\n' }],
-    ["an alias that is none", { yaml: "scim:\n  token: *sesame\n" }],
-    ["a tag that is none", { yaml: "scim:\n  token: !sesame x\n" }],
+    ["an unknown alias", { yaml: "scim:\n  token: *sesame\n" }],
+    ["an unknown tag", { yaml: "scim:\n  token: !sesame x\n" }],
     ["text after a quote", { yaml: "scim:\n  token: 'a' sesame\n" }],
     ["a list", { yaml: "scim:\n  token: [sesame]\n" }],
     ["an address with credentials", { env: { QUARTERMASTER_SERVER_PUBLIC_URL: "https://u:sesame@host" } }],

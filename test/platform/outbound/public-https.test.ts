@@ -210,7 +210,7 @@ test("an error names neither host nor address", async () => {
 test.each([
   ["with a length", "/file"],
   ["without one", "/unsized"],
-])("a body %s may have the maximum size and not a byte more", async (_name, path) => {
+])("a body %s may have the maximum size, but not one more byte", async (_name, path) => {
   const url = `${server.origin()}${path}`;
   expect(await fetched(url, { bytesMax: BODY.length + 1 })).toBe(BODY);
   expect(await fetched(url, { bytesMax: BODY.length })).toBe(BODY);

@@ -20,7 +20,7 @@ async function withFolder(work: (folder: string) => Promise<void>): Promise<void
 const started = (folder: string): string =>
   existsSync(join(folder, "started")) ? readFileSync(join(folder, "started"), "utf8") : "";
 
-/** The child of a starter that has been disposed of ends at once, so what it does not do in a moment it never does. */
+/** The child of a starter that has been disposed of ends immediately, so what it does not do in a moment it never does. */
 const ended = (starter: UnitStarter | undefined) => {
   starter?.[Symbol.dispose]();
   return Bun.sleep(50);

@@ -125,7 +125,7 @@ describe("CON-31 the own policy", () => {
 
   test.each([
     ["an unknown harness", "harness=nonsense", "filter-harness"],
-    ["a version that is none", "harness=claude&installed=%00x", "filter-installed"],
+    ["an invalid version", "harness=claude&installed=%00x", "filter-installed"],
   ])("CON-22 puts %s beside its field, with status 400", async (_name, query, field) => {
     const page = await (await browserOf()).visit(`/console/me/policy?${query}`);
     expect(page.status).toBe(400);
@@ -261,7 +261,7 @@ describe("CON-34 the own logins", () => {
     expect(html.includes('rel="next"')).toBe(count > ROWS_SHOWN);
   });
 
-  test("all others end at once, and this browser stays", async () => {
+  test("all others end immediately, and this browser stays", async () => {
     const [browser, other] = [await browserOf("eve@example.com"), await browserOf("eve@example.com")];
     const question = await browser.visit("/console/me/logins/end-others");
     expect(question.html).toMatch(/This signs out \d+ other browsers? and 1 workstation\./);

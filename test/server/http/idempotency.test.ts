@@ -137,7 +137,7 @@ const KEYS: [what: string, key: string, outcome: string][] = [
   ["of one character", "k", "201"],
   ["of the most characters less one", "k".repeat(KEY_CHARACTERS_MAX - 1), "201"],
   ["of the most characters", "k".repeat(KEY_CHARACTERS_MAX), "201"],
-  ["of one character more", "k".repeat(KEY_CHARACTERS_MAX + 1), "400 idempotency.key_invalid"],
+  ["with one more character", "k".repeat(KEY_CHARACTERS_MAX + 1), "400 idempotency.key_invalid"],
   ["with a space", "two keys", "400 idempotency.key_invalid"],
   ["beyond ASCII", "k\u00e9y", "400 idempotency.key_invalid"],
 ];

@@ -127,7 +127,7 @@ test("INF-10 a token is taken as a bearer token in any case, or as an API key", 
   expect(query.headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("INF-11 a token of a key that was removed is refused at once, although it was accepted before", async () => {
+test("INF-11 a token of a key that was removed is refused immediately, although it was accepted before", async () => {
   await using apart = await createProxyServer();
   const { signingKeys } = apart.domain.inference;
   const held = await apart.tokenOf(await apart.signedIn("member"));

@@ -58,7 +58,7 @@ const actions = () =>
     .map(({ action }) => action);
 
 describe("CON-43 many workstations", () => {
-  test.each(["remove", "revoke"])("%s tells what would happen, and then does it", async (act) => {
+  test.each(["remove", "revoke"])("%s reports what would happen, and then does it", async (act) => {
     const [one, two] = [await workstation("lab-1"), await workstation("lab-2")];
     const before = actions().length;
     const ids = [one, two, UNKNOWN];
@@ -165,7 +165,7 @@ describe("CON-43 many workstations", () => {
 });
 
 describe("CON-70 many users", () => {
-  test("tells what would happen, and then does it", async () => {
+  test("reports what would happen, and then does it", async () => {
     const ids = [admin.user.id, bob.user.id, UNKNOWN];
     const told = await post("/admin/users/change", { action: "suspend", ids, dry_run: true });
     expect(site.domain.identity.users.show(site.organizationId, bob.user.id).status).toBe("active");

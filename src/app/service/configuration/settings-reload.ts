@@ -1,4 +1,4 @@
-// Reloads the settings on SIGHUP. Log level, TLS files and the credentials of the object store apply at once; the log names every other
+// Reloads the settings on SIGHUP. Log level, TLS files and the credentials of the object store apply immediately; the log names every other
 // change as waiting for a restart. Catalog, policy, group roles and the identity provider are reloaded elsewhere.
 
 import { toRfc3339 } from "../../../platform/clock.ts";

@@ -62,7 +62,7 @@ function copyOfLog(folder: string): Copied | undefined {
 /** @returns the offset in the log after the last committed frame */
 function committedEnd(index: Buffer): number {
   const size = index.readUInt16LE(INDEX.pageSizeAt);
-  const pageSize = size === 1 ? 65_536 : size; // as the format has it
+  const pageSize = size === 1 ? 65_536 : size; // as in the format
   return LOG_HEADER_LENGTH + index.readUInt32LE(INDEX.lastFrameAt) * (FRAME_HEADER_LENGTH + pageSize);
 }
 

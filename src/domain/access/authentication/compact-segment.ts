@@ -179,7 +179,7 @@ const homeOf = (hash: number, slots: number): number => Math.floor(((hash & 0xff
 const MULTIPLIERS = [0x85eb_ca6b, 0xc2b2_ae35] as const;
 
 /**
- * The hash has no secret, so callers must use keys for which nobody can choose many collisions.
+ * The hash has no secret, so callers must use keys that nobody can choose to collide.
  * @returns a 32-bit hash of the last two words of a key, which must be its most random ones
  */
 export function hashAt(words: Uint32Array, at: number): number {

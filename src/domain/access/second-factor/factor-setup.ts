@@ -1,4 +1,4 @@
-// Sets up a factor: what the page shows, and the check of the response. Nothing is stored in between: the secret of an
+// Sets up a factor: what the page shows, and the check of the response. Nothing is stored between the steps: the secret of an
 // authenticator app travels sealed through the form, bound to the user and to the session or sign-in that shows it.
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

@@ -96,7 +96,7 @@ export const formatRecoveryCode = (code: string): string =>
 export const recoveryCodeHash = (userId: string, code: string): string =>
   sha256Hex(`recovery code\0${userId}\0${code}`);
 
-/** Where passkeys belong to. */
+/** The relying party of passkeys. */
 export interface RelyingParty {
   /** host name */
   id: string;

@@ -6,7 +6,7 @@ import { Deflate } from "fflate";
 import { TAR_NAME_BYTES_MAX, tarEnd, tarHeader, tarPadding } from "../../../platform/files/tar.ts";
 import { StreamGarbage } from "../../../platform/memory/garbage.ts";
 
-/** Stored with each mirrored archive. A change of anything in this file needs another number. */
+/** Stored with each mirrored archive. Increase this number with every change of this file. */
 export const MIRROR_FORMAT = 1;
 
 /** The compressor cuts its blocks by the pieces it receives, so every piece but the last has this length. */

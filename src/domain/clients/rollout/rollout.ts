@@ -15,7 +15,7 @@ import * as store from "./rollout-store.ts";
 const FREQUENT_MS = DAY_MS;
 /** Days for which a revision is sampled, and its samples are kept. */
 export const SAMPLE_DAYS_MAX = 30;
-/** Points of a curve; more samples are downsampled. */
+/** Maximum number of points of a curve; more samples are downsampled. */
 export const POINTS_MAX = 400;
 /** Samples that a day of minutes and 29 days of hours have. */
 const SAMPLES_READ = DAY_MS / MINUTE_MS + SAMPLE_DAYS_MAX * (DAY_MS / HOUR_MS);

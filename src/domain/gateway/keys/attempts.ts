@@ -44,7 +44,7 @@ export interface AttemptOptions {
   manual: boolean;
   /** call the gateway even if nothing is due */
   force: boolean;
-  /** replace a key at once if the gateway rejects it */
+  /** replace a key immediately if the gateway rejects it */
   replace: boolean;
   /** no caller waits for the result */
   patient?: true;

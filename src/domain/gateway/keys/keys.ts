@@ -136,7 +136,7 @@ export class GatewayKeys {
 
   /**
    * Handles a report from the inference proxy that the gateway refused a key. The report applies only to the version the proxy
-   * used, so a late report does no harm. Starts an attempt for a new key at once.
+   * used, so a late report does no harm. Starts an attempt for a new key immediately.
    * @returns whether that version was still stored
    */
   async reportRejected({ actor, userId, credentialVersion, reason }: RejectionReport): Promise<boolean> {

@@ -63,7 +63,7 @@ export const audienceMark = (
 
 /**
  * @param replaced the package with its id, whose settings stay; its name, too, if no other one is given
- * @returns the package as the policy has it; without layouts as long as that step is not done
+ * @returns the package as in the policy; without layouts as long as that step is not done
  */
 export const packageOf = (
   { source, identity, adapters = {} }: AdditionContent & { identity: AdditionIdentity },

@@ -139,7 +139,7 @@ export const listAudiences = ({
 /** A user whose packages are decided. */
 export interface Person {
   id: string;
-  /** ids of the groups of the user; asked only if an audience names groups */
+  /** ids of the groups of the user; called only if an audience names groups */
   groups(): readonly string[];
 }
 

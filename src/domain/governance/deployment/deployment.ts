@@ -19,7 +19,7 @@ import { summaryOf } from "../reading/summary.ts";
 import * as store from "../store.ts";
 import type { RunTask } from "../tasks.ts";
 
-/** The section as the file has it. */
+/** The section as in the file. */
 export interface DeploymentSection {
   /** as JSON */
   input: string;

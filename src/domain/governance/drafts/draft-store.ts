@@ -80,7 +80,7 @@ export const listDrafts = (connection: Connection, organizationId: string): Draf
     .orderBy(asc(policyDrafts.savedAtMs), asc(policyDrafts.id))
     .all();
 
-/** The content of a draft as its row has it. */
+/** The content of a draft as in its row. */
 export type DraftTexts = { [Part in keyof DraftContent]: string };
 
 /** @returns the texts of the row. A document may have megabytes, so each is written in a separate turn. */

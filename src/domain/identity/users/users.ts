@@ -175,8 +175,8 @@ export class Users extends UserDirectory {
 
   /**
    * Sets or generates a new password, ends the user's logins, and clears the count of wrong passwords. Only the operator
-   * may reset a protected administrator's password, which restores access after a lost password. A provisioned user may have a
-   * password too: a provider delivers none, and may sign nobody in.
+   * may reset a protected administrator's password, which restores access after a lost password. A provisioned user may also have
+   * a password: SCIM delivers none, and the identity provider may not offer sign-in here.
    * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`
    */
   async resetPassword(actor: Actor, id: string, password?: Secret): Promise<NewUserResult> {

@@ -66,7 +66,7 @@ export class TokenVerifier {
     return fresh;
   }
 
-  /** The ring reads its keys again when they change, so a token of a removed key is refused at once. */
+  /** The ring reads its keys again when they change, so a token of a removed key is refused immediately. */
   #stillVerifies({ kid, expiresAtMs }: Known): boolean {
     const { clock, keys } = this.options;
     return !isExpired(expiresAtMs, clock.nowMs()) && keys.find(kid) !== undefined;

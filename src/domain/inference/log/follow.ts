@@ -7,7 +7,7 @@ import type { RowView } from "./wire.ts";
 
 /** Rows read at one time. */
 export const ROWS_MAX = 1_000;
-/** Running requests that are shown only when they end; further ones are shown at once. */
+/** Running requests that are shown only when they end; further ones are shown immediately. */
 export const RUNNING_MAX = 10_000;
 
 export class LogFollower {

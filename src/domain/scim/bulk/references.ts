@@ -69,7 +69,7 @@ interface Search {
   lookup: Lookup;
 }
 
-/** The names in a body are paths. */
+/** Names in a body are attribute paths. */
 const inBody = (body: JsonObject, search: Search): JsonObject =>
   mapMembers(body, (name, value) => at(resolvePath(search.type, name), value, search));
 

@@ -1,4 +1,4 @@
-// Lists and searches over one type or both: decides how each is answered. Indexed searches are answered at once; searches over
+// Lists and searches over one type or both: decides how each is answered. Indexed searches are answered immediately; searches over
 // every resource go to scans.ts. search-request.ts parses requests.
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";

@@ -122,7 +122,7 @@ export class ScimTokens {
     }, "unobserved");
   }
 
-  /** Throws as `revoke` would, and changes nothing. @returns the token as it is */
+  /** Throws the errors of `revoke`, but changes nothing. @returns the present token */
   checkRevoke(actor: Actor, reference: string): ScimTokenView {
     const { db, clock } = this.dependencies;
     return viewOf(revocable(db.read, actor, reference), clock.nowMs());

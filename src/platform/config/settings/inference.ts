@@ -75,7 +75,7 @@ export const INFERENCE_SETTINGS = {
   "gateway.proxy.buffer_total_bytes": withDefault(
     integer(BUFFER_TOTAL_BYTES),
     "67108864",
-    "memory for bodies that are read whole, all together",
+    "total memory for bodies that are read into memory",
   ),
   "gateway.proxy.token_rps": withDefault(
     integer(REQUEST_RATE),

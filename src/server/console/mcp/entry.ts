@@ -12,7 +12,7 @@ export interface Variable {
   name: string;
   /** as entered; empty for a kept one */
   value: string;
-  /** the value stays as the draft has it, and the page does not show it: `referenceTo` the variable of the draft */
+  /** the value stays as in the draft, and the page does not show it: `referenceTo` the variable of the draft */
   kept?: string | undefined;
 }
 

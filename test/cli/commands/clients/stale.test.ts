@@ -1,4 +1,4 @@
-// `clients list|remove|revoke --stale` at its limit: a workstation that reported exactly so many days ago is stale, as the API has it.
+// `clients list|remove|revoke --stale` at its limit: a workstation that reported exactly so many days ago is stale, as in the API.
 import { describe, expect, test } from "bun:test";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { createInstallation, type Workspace } from "../../../support/in-process.ts";

@@ -501,7 +501,7 @@ test("reports an overdue job, even if a dead process still holds its lease", asy
   const overdue = (name: string) => ({
     result: "warning",
     detail: `${name} was due at 2025-12-31T23:54:59.999Z, and no service runs it`,
-    remedy: "start the service, which runs it at once",
+    remedy: "start the service, which runs it immediately",
   });
   expect(await found(workspace, "jobs")).toMatchObject([overdue("left-behind"), overdue("waiting")]);
 });

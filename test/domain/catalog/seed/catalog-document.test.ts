@@ -90,7 +90,7 @@ describe("files without a catalog", () => {
       "did you mean packages?",
     ],
     [
-      "a list that is none",
+      "a value that is not a list",
       "package_catalog: { packages: {} }\n",
       "/package_catalog/packages",
       "must be a list",

@@ -143,7 +143,7 @@ describe("a seeded catalog", () => {
   });
 
   test.each(["file://packages/x.tar.gz", "file:///srv/%zz.tar.gz", "file:///srv/%2f.tar.gz"])(
-    "names the entry whose file URL %p is none",
+    "names the entry whose file URL %p is invalid",
     async (source_ref) => {
       const { problems, reason } = await refusal([{ id: "a" }, { id: "b", source_ref }]);
       expect(reason).toBe("catalog.invalid");

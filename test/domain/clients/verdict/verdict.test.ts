@@ -79,8 +79,12 @@ describe("the workstation as a whole", () => {
     ],
     ["files that are not right", { filesOk: false }, differs("managed files are missing or were changed")],
     ["an error, trimmed", { error: " no space left \n" }, differs("no space left")],
-    ["a blank error is none", { error: "  " }, MATCHES],
-    ["the error that only waits is none", { error: " configuration is not current " }, MATCHES],
+    ["a blank error counts as no error", { error: "  " }, MATCHES],
+    [
+      "an error that only reports waiting counts as no error",
+      { error: " configuration is not current " },
+      MATCHES,
+    ],
     [
       "an error that only begins like it",
       { error: "configuration is not current: 5" },

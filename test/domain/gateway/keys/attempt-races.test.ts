@@ -203,7 +203,7 @@ describe("a key that an attempt without a response left for a user who lost acce
     expect(queued(world)).toHaveLength(left);
   });
 
-  test("is revoked at once if no attempt can still run", async () => {
+  test("is revoked immediately if no attempt can still run", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     world.upstream.lateFailure = "unavailable"; // the key is created and the response is lost

@@ -320,7 +320,7 @@ describe("MCP servers", () => {
       ["/0/args", "/0/env"],
     ],
     ["a URL of another scheme", [{ name: "a", url: "file:///etc/passwd" }], ["/0/url"]],
-    ["a URL that is none", [{ name: "a", url: "https://" }], ["/0/url"]],
+    ["an invalid URL", [{ name: "a", url: "https://" }], ["/0/url"]],
     ["arguments that are numbers", [{ ...good, args: ["a", 1] }], ["/0/args/1"]],
     ["a variable that is a number", [{ ...good, env: { A: 1 } }], ["/0/env/A"]],
     ["a NUL in an argument", [{ ...good, args: ["a\0"] }], ["/0/args/0"]],

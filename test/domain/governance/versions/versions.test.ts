@@ -93,7 +93,7 @@ describe("the layout for a version", () => {
     ["is the last variant's up to the end", withGap, "1.9.9", "1.5.0"],
     ["is the variant's without a fallback", noFallback, "0.5.0", "0.0.0"],
     ["is the open-ended variant's for whatever comes", noFallback, "99.0.0", "1.0.0"],
-    ["is none for what is no version", bounded, "one", undefined],
+    ["is none for an invalid version", bounded, "one", undefined],
   ];
   test.each(rows)("%s", (_name, adapter, version, expected) => {
     expect(layoutFor(adapter, version)?.plugin_dir).toBe(expected);

@@ -90,7 +90,7 @@ test("provisioned accounts, the protected administrator, and accounts without li
   expect(world.endings).toEqual([]);
 });
 
-test("the last active administrator is not linked, one of two is", async () => {
+test("one of two active administrators is linked, but not the last one", async () => {
   await using world = await createIdentityWorld();
   const ada = await world.addUser(ADA, { role: "admin" });
   const other = await world.addUser("other@example.com", { role: "admin", status: "suspended" });

@@ -67,7 +67,7 @@ test("INF-45 a search that exceeds its time limit is refused, and the message sa
   });
 });
 
-test("INF-45 a search beyond the limit is refused at once, and the others complete", async () => {
+test("INF-45 a search beyond the limit is refused immediately, and the others complete", async () => {
   using site = threadWith();
   for (let number = 1; number <= SEARCHES_MAX + 1; number++) site.thread.receive(searching(number));
   await until(() => site.answers.length === SEARCHES_MAX + 2);

@@ -37,7 +37,7 @@ describe("SCIM-51 to SCIM-58 a filter has equivalent spellings", () => {
     ["any number of blanks and tabs", 'userName \t eq  "x"', 'userName eq "x"'],
     ["blanks around it and within parentheses", ' ( userName eq "x" ) ', 'userName eq "x"'],
     ["more parentheses than needed", '((userName eq "x"))', 'userName eq "x"'],
-    ["escapes as JSON has them", 'userName eq "\\u0061\\/\\n"', 'userName eq "a/\\n"'],
+    ["escapes as in JSON", 'userName eq "\\u0061\\/\\n"', 'userName eq "a/\\n"'],
     ["text that folds alike", 'userName eq "ＡDA"', 'userName eq "ada"'],
     [
       "and binds before or",

@@ -222,7 +222,7 @@ describe.each([
     expect(JSON.stringify(read(length).doc)).toContain(`"${"x".repeat(length)}"`);
   });
 
-  test("cannot have one character more", () => {
+  test("is refused with one more character", () => {
     expectInvalid(() => read(lengthMax + 1), "invalidValue", name, String(lengthMax));
   });
 });
@@ -241,7 +241,7 @@ describe.each([
     expect(read(count)[name]).toHaveLength(count);
   });
 
-  test("cannot have one value more", () => {
+  test("is refused with one more value", () => {
     expectInvalid(() => read(valuesMax + 1), "invalidValue", name, String(valuesMax));
   });
 

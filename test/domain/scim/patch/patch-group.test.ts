@@ -154,7 +154,7 @@ describe("SCIM-79 members", () => {
     },
   );
 
-  test("SCIM-80 cannot be added in one operation more", () => {
+  test("SCIM-80 cannot be added with one more operation", () => {
     const { status } = refusalOf(() => patched(...idsOf(PATCH_OPERATIONS_MAX + 1).map(add)));
     expect(status).toBe(413);
   });

@@ -473,7 +473,7 @@ describe("SCIM-78 the last e-mail", () => {
   const NAMED: ScimObject = { ...USER, userName: "ada", emails: [WORK] };
   const remove = { op: "remove", path: 'emails[type eq "work"]' };
 
-  test("may be removed while the user name is an address", () => {
+  test("can be removed while the user name is an address", () => {
     expect(patched({ op: "remove", path: "emails" }).emails).toBeUndefined();
   });
 
@@ -666,7 +666,7 @@ describe("a message", () => {
     test.each([
       ["filters", filtered],
       ["values", listed],
-    ])("may compare with %s up to the limit and not once more", (_what, operation) => {
+    ])("may compare with %s up to the limit, but not beyond", (_what, operation) => {
       expect(sent(operation, most - 1)).toEqual({ ...USER, title: "Prof", roles });
       expect(sent(operation, most)).toEqual({ ...USER, title: "Prof", roles });
       const { status, scimType, message } = refusalOf(() => sent(operation, most + 1));

@@ -87,7 +87,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(provider.record()?.lastErrorReason).toBe(refusal.split(" ")[1] ?? "");
   });
 
-  test("a response of the maximum size, and one byte more", async () => {
+  test("a response of the maximum size, and one with one more byte", async () => {
     const response = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
     const room = ANSWER_BYTES_MAX - (await response.text()).length - ',"padding":""'.length;
     idp.faults = { metadata: { padding: "x".repeat(room + 1) } };
@@ -358,7 +358,7 @@ test("SSO-42 the path of an issuer is kept, with or without a slash at its end",
   }
 });
 
-test("nothing is asked, and nothing listed, without a provider", async () => {
+test("sends no request and lists nothing without a provider", async () => {
   const provider = createRelyingParty(world, () => undefined);
   expect(await refusalOf(begin(provider))).toBe("not_found sso.not_configured");
   expect([provider.destinations(), provider.record(), provider.keysAgeMs]).toEqual([

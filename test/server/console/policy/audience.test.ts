@@ -187,7 +187,7 @@ describe("CON-67 pasted addresses", () => {
 });
 
 describe("CON-67 finding people", () => {
-  test("offers at most ten active users, and one press puts an address into the field", async () => {
+  test("offers at most ten active users, and one click puts an address into the field", async () => {
     const page = await send({ act: "find", person: "user" });
     expect(count(page.html, /name="add"/g)).toBe(USER_SEARCH_MAX);
     const added = await send({ act: "", add: addressOf(7), addresses: addressOf(2) }, page);

@@ -91,7 +91,7 @@ test("CON-69 a server that is changed for one harness becomes a separate one", a
   expect(html).toContain("/console/mcp/docs?harness=claude");
 });
 
-test("CON-69 all problems are shown at once beside what was entered, and nothing is saved", async () => {
+test("CON-69 all problems are shown together beside the input, and nothing is saved", async () => {
   const before = drafts.versionOf(admin.actor);
   const wrong = { ...LOCAL, name: "", command: "", harness_codex: "" };
   const empty = await press(await browser.visit(NEW), "save", wrong);

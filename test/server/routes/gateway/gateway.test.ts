@@ -143,7 +143,7 @@ describe("the body of ensure", () => {
     ["cannot be malformed", { body: "{" }, 400],
     ["cannot be blank", { body: " " }, 400],
     ["cannot be a list", { body: [] }, 422],
-    ["cannot say something else than yes or no", { body: { manual: "yes" } }, 422],
+    ["must be yes or no", { body: { manual: "yes" } }, 422],
     ["cannot be of another type", { body: "{}", headers: { "content-type": "text/plain" } }, 415],
   ])("%s", async (_name, sent, status) => {
     expect((await post(ENSURE, sent)).status).toBe(status);

@@ -402,7 +402,7 @@ describe("the socket", () => {
     expect(await countOpen()).toBe(0);
   });
 
-  test("one stream more than a login may open is refused with 429 and a time to retry", async () => {
+  test("the first stream beyond the limit of a login is refused with 429 and a time to retry", async () => {
     await publishFirst(service);
     const all = await Promise.all(Array.from({ length: STREAMS_PER_LOGIN_MAX }, () => ask()));
     const response = await ask();

@@ -333,7 +333,7 @@ describe("the guards in order of precedence", () => {
 });
 
 describe("a removal", () => {
-  test("revokes access, keeps the record, and may be repeated", async () => {
+  test("revokes access, keeps the record, and can be repeated", async () => {
     const server = await createAdministration();
     const ben = await server.signedIn("member");
     for (const _again of [1, 2]) {

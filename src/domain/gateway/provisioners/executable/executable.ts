@@ -77,7 +77,7 @@ async function provision(ask: Ask, request: ProvisionRequest, signal: AbortSigna
   }
 }
 
-/** A new key that cannot be stored is revoked at once; otherwise each attempt would leave another one. */
+/** A new key that cannot be stored is revoked immediately; otherwise each attempt would leave another one. */
 async function undoProvisioning(
   ask: Ask,
   { request, result }: { request: ProvisionRequest; result: unknown },

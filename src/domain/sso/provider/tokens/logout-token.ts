@@ -8,7 +8,7 @@ import { offsetText, type TokenChecks, verifiedClaims } from "./token-checks.ts"
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 /** The type is only recommended; a token of another explicit type is none of these. */
 const TYPES: readonly (string | undefined)[] = [undefined, "jwt", "logout+jwt", "application/logout+jwt"];
-/** A logout token is used at once, so that a used one need not be remembered for longer. */
+/** A logout token is used immediately, so that used tokens need not be stored longer. */
 const LOGOUT_TOKEN_AGE_MAX_MS = 10 * MINUTE_MS;
 
 /** A verified logout token. It names a subject, a session at the provider, or both. */
@@ -20,7 +20,7 @@ export interface LogoutToken {
   /** `jti`; valid once */
   tokenId: string;
   issuedAtMs: number;
-  /** from then on the token is refused, and need not be remembered */
+  /** from then on the token is refused and need not be stored */
   expiresAtMs: number;
 }
 

@@ -1,4 +1,4 @@
-// The public keys of the provider (JWKS, RFC 7517). A key that is not known is fetched at once, because the first sign-in after a
+// The public keys of the provider (JWKS, RFC 7517). A key that is not known is fetched immediately, because the first sign-in after a
 // rotation must work; limits keep a flood of unknown keys from becoming a flood of requests. jose's own remote key set opens
 // connections by itself, which only platform/outbound may, and openid-client waits a minute before it fetches keys again.
 import {

@@ -64,7 +64,7 @@ export async function readPackage(
   };
 }
 
-/** @returns the package as the draft has it */
+/** @returns the package as in the draft */
 function inDraftOf(
   draft: Draft,
   view: PackageView,

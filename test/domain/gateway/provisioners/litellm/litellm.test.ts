@@ -70,7 +70,7 @@ describe("a new key", () => {
     expect(key.metadata).toEqual({ team_id: "team-1", models: [] });
   });
 
-  test.each([[[]], [["team-1", "team-2"]]])("is not made for a user in the teams %p", async (teams) => {
+  test.each([[[]], [["team-1", "team-2"]]])("is not created for a user in the teams %p", async (teams) => {
     await using subject = await start({ policy: { teamScoped: true } });
     subject.account.teams = teams;
     expect((await failureOf(makeKey(subject.provisioner))).code).toBe("conflict");
