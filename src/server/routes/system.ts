@@ -30,7 +30,7 @@ const unhealthy = (reason: string, message: string, failing: readonly string[] =
     problems: failing.map((name) => ({ pointer: `/${name}`, detail: `the check ${name} fails` })),
   });
 
-/** @returns the health endpoints, which response one word each */
+/** @returns the health endpoints, which answer with one word each */
 export function healthRoutes(context: RouteContext) {
   storageHealthRoutes(context);
   const { router, readiness } = context;

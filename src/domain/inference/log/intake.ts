@@ -107,7 +107,7 @@ export class LogIntake {
   }
 }
 
-/** A proxy expects 400 for a bad row, so the body is not checked as that of other operations, which response 422. */
+/** A proxy expects 400 for a bad row, so the body is not checked as that of other operations, which answer 422. */
 function checked<T extends TSchema>(schema: T, body: unknown): Static<T> {
   if (Value.Check(schema, body)) return body;
   const problems = new Map<string, Problem>(); // the first of each member: a missing one is reported as mistyped too

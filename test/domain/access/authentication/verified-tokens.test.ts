@@ -44,7 +44,7 @@ function found(claims: Partial<ReadToken["claims"]>) {
   return tokens.find("token");
 }
 
-test("a token is found as it was added, and no other one is", () => {
+test("finds a token as it was added, and no other token", () => {
   const tokens = open();
   tokens.add("token", read({ scope: "governance:read client-status:write" }), NOW);
   const { grant, ...known } = tokens.find("token") ?? { grant: new Uint32Array() };

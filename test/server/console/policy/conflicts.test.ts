@@ -104,7 +104,7 @@ test("CON-45 a value of the file that nobody has seen is not taken, and a text w
   await governance.drafts.discard(admin.actor, governance.drafts.existing(admin.actor).id);
 });
 
-test("CON-45 the text is in parts that can be folded, each with the one who changes it", async () => {
+test("CON-45 the text is in parts that can be folded, each with the person who changes it", async () => {
   const mcp = { codex: [{ name: "docs", command: "docs" }] };
   const baseRevision = current().id;
   await governance.publishing.publishExtensions(admin.actor, {
