@@ -1,7 +1,7 @@
 // Whether Litestream has copied every commit in the log of a real database. Its files are written here: of 0.5, only the header.
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isLogCopied } from "../../../../src/app/standby/replica/copied-log.ts";
 import { litestreamFolder } from "../../../../src/platform/database/maintenance/replication.ts";
@@ -91,4 +91,32 @@ test("files without an answer get no verdict", () => {
   copyLog({ path, taken });
   db.close();
   expect(isLogCopied(path, taken)).toBeUndefined();
+});
+
+test("STB-2 looking at the index keeps SQLite's locks on it", () => {
+  const { db, path, taken } = createDatabase("locked");
+  note(db);
+  const { ino } = statSync(`${path}-shm`);
+  const locks = () =>
+    readFileSync("/proc/locks", "utf8")
+      .split("\n")
+      .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `));
+  expect(locks()).toHaveLength(1);
+  isLogCopied(path, taken);
+  isLogCopied(path, taken);
+  expect(locks()).toHaveLength(1);
+  db.close();
+});
+
+test("STB-2 an index that replaced another one is read", () => {
+  const { db, path, taken } = createDatabase("replaced");
+  note(db);
+  copyLog({ path, taken });
+  expect(isLogCopied(path, taken)).toBe(true);
+  db.close();
+  expect(isLogCopied(path, taken)).toBeUndefined();
+  const again = new Database(path);
+  note(again);
+  expect(isLogCopied(path, taken)).toBe(false);
+  again.close();
 });
