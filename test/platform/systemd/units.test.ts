@@ -26,12 +26,12 @@ const ended = (starter: UnitStarter | undefined) => {
   return Bun.sleep(50);
 };
 
-test("units are started when the starter runs, not before", () =>
+test("units are enabled and started when the starter runs, not before", () =>
   withFolder(async (folder) => {
     using starter = unitStarter(UNITS, createSystemctl(folder, { installed: UNITS }));
     expect(started(folder)).toBe("");
     expect(await starter?.start()).toBeUndefined();
-    expect(started(folder)).toBe("start one two\n");
+    expect(started(folder)).toBe("enable --now one two\n");
   }));
 
 test("a starter that is never told starts nothing", () =>
