@@ -67,8 +67,8 @@ function committedEnd(index: Buffer): number {
 }
 
 /**
- * Descriptors of indexes, which stay open. When a process closes any descriptor of a file, all its locks on that file end (POSIX,
- * fcntl), also those of SQLite: the next process to open the database would consider itself the first, and cut the index that this
+ * Descriptors of indexes, which stay open. When a process closes any descriptor of a file, all its locks on that file end (POSIX),
+ * also those of SQLite: the next process to open the database would consider itself the first, and cut the index that this
  * process has in its memory.
  */
 const openIndexes = new Map<string, { descriptor: number; inode: number }>();
