@@ -38,6 +38,7 @@ export function FilterForm({ filters, values, problems }: FilterFormProps) {
             <Control
               key={filter.name}
               filter={filter}
+              filters={filters}
               value={values[filter.name]}
               problem={problems.find(({ pointer }) => pointer === `/${filter.name}`)}
             />
@@ -76,10 +77,13 @@ export function FilterForm({ filters, values, problems }: FilterFormProps) {
 
 function Control({
   filter,
+  filters,
   value = "",
   problem,
 }: {
   filter: Filter;
+  /** of the list: a problem of one may name another */
+  filters: readonly Filter[];
   value: string | undefined;
   problem: Problem | undefined;
 }) {
@@ -125,7 +129,7 @@ function Control({
       )}
       {problem && (
         <p class="field-error" id={`${id}-error`}>
-          {shownProblem(problem, { filters: [filter], url }).text}
+          {shownProblem(problem, { filters, url }).text}
         </p>
       )}
     </div>

@@ -44,5 +44,12 @@ function textOf(name: string, detail: string, filters: readonly Filter[]): strin
   const filter = filters.find((each) => each.name === name);
   if (filter?.kind === "choice") return `${filter.label}: choose one of the list.`;
   const [first = "", ...rest] = detail.split(" ");
-  return asSentence(filter && first === name ? [filter.label, ...rest].join(" ") : detail);
+  const labelled = rest.map((word) => labelOfEnd(word, filters));
+  return asSentence(filter && first === name ? [filter.label, ...labelled].join(" ") : detail);
+}
+
+/** The sentence about one end of a range names the other end; other words of a sentence may be names of filters by chance. */
+function labelOfEnd(word: string, filters: readonly Filter[]): string {
+  const other = filters.find(({ name, kind }) => kind === "date" && name === word);
+  return other ? `“${other.label}”` : word;
 }

@@ -5,7 +5,7 @@ import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
-import { dayEndIn, dayIn, sameRange } from "../../console/list/days.ts";
+import { dayRangeIn, sameRange } from "../../console/list/days.ts";
 import { numberIn, placeIn, type Values } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 
@@ -25,6 +25,8 @@ export async function fleetFilter(
 ): Promise<FleetQuery> {
   const problems: Problem[] = [];
   const { q, health, stale, harness, platform, client_version: clientVersion } = values;
+  const { last_seen_from: from, last_seen_to: to } = values;
+  const { fromMs, beforeMs } = dayRangeIn({ from, to, name: "last_seen", zone, problems });
   const query = {
     q,
     health,
@@ -34,8 +36,8 @@ export async function fleetFilter(
     clientVersion,
     userId: await userIdOf(domain, { organizationId, text: values.user, problems }),
     revision: revisionIdOf(domain, { organizationId, text: values.revision, problems }),
-    seenFromMs: dayIn(values.last_seen_from, { name: "last_seen_from", zone, problems }),
-    seenBeforeMs: dayEndIn(values.last_seen_to, { name: "last_seen_to", zone, problems }),
+    seenFromMs: fromMs,
+    seenBeforeMs: beforeMs,
     notSeenForDays: numberIn(values.not_seen_for_days),
   };
   return { query, problems };

@@ -167,6 +167,9 @@ describe("CON-36 the list of captured sessions", () => {
     expect([status, html.includes("<tbody>")]).toEqual([400, false]);
     for (const name of ["whose", "user", "status", "updated_from", "updated_to", "per_page"])
       expect(html).toContain(`href="#filter-${name}"`);
+    const reversed = await visit(ada, "?updated_from=2026-12-01&updated_to=2026-11-01");
+    const reason = "Uploaded to must not be before “Uploaded from”.";
+    expect([reversed.status, reversed.html.split(reason).length - 1]).toEqual([400, 2]);
     const both = await visit(admin, "?whose=mine&user=ben@example.com");
     expect([both.status, both.html.includes('href="#filter-user"')]).toEqual([400, true]);
     expect((await visit(ada, "?page=99")).path).toBe(SESSIONS);

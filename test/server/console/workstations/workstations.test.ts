@@ -91,6 +91,7 @@ describe("CON-40 the list of workstations", () => {
     ["stale=yes", "Last report: choose one of the list."],
     ["not_seen_for_days=x", "Not seen for must be a whole number"],
     ["last_seen_from=2026-02-30", "Seen from must be a day"],
+    ["last_seen_from=2026-12-01&last_seen_to=2026-11-01", "Seen until must not be before “Seen from”."],
     ["sort=color", `<a href="/console/clients">The list has no such order.`],
     ["q=%00", "Search must not contain"],
     ["cursor=x&stale=true", `<a href="/console/clients?stale=true">The list has no such place.`],
@@ -128,6 +129,10 @@ describe("CON-40 the list of workstations", () => {
     expect(entry?.after).toContain('"rows":2');
     expect((await get("/console/clients.csv?health=fine")).headers.get("location")).toBe(
       "/console/clients?health=fine",
+    );
+    const reversed = "last_seen_from=2026-12-01&last_seen_to=2026-11-01";
+    expect((await get(`/console/clients.csv?${reversed}`)).headers.get("location")).toBe(
+      `/console/clients?${reversed}`,
     );
   });
 
