@@ -51,7 +51,9 @@ export const GatewayStatus = Type.Object({
         mode: Type.Union([Type.Literal("in-process"), Type.Literal("external"), Type.Literal("off")]),
         in_flight: Figure,
         capacity: Figure,
-        upstream_up: Type.Union([Type.Boolean(), Type.Null()]),
+        upstream_up: Type.Union([Type.Boolean(), Type.Null()], {
+          description: "whether the last forwarded request reached the gateway; null before the first one",
+        }),
         log_queue: Figure,
         log_dropped: Figure,
       },
@@ -67,8 +69,8 @@ export interface ProxyFigures {
   inFlight: number;
   /** of requests in progress */
   capacity: number;
-  /** whether the gateway accepted the last connection */
-  isUpstreamUp: boolean;
+  /** whether the last forwarded request reached the gateway; undefined before the first one */
+  isUpstreamUp: boolean | undefined;
   /** rows that wait to be written to the request log */
   logQueue: number;
   /** rows that were not written since the start */

@@ -49,6 +49,7 @@ export class Upstream {
   /** undefined while it is up */
   #downUntilMs: number | undefined;
   #connecting: Promise<Reach> | undefined;
+  #hasSent = false;
 
   constructor({ url, connectTimeoutMs, monotonicMs = () => performance.now() }: UpstreamOptions) {
     this.#url = url;
@@ -56,8 +57,10 @@ export class Upstream {
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  get isUp(): boolean {
-    return this.#downUntilMs === undefined;
+  /** Whether the last request reached it; undefined before the first one. */
+  get isUp(): boolean | undefined {
+    if (this.#downUntilMs !== undefined) return false;
+    return this.#hasSent ? true : undefined;
   }
 
   /**
@@ -67,7 +70,7 @@ export class Upstream {
   async send(target: string, { method, headers, body, signal }: UpstreamRequest): Promise<Response> {
     if (this.#downUntilMs !== undefined) await this.#reconnect();
     try {
-      return await fetch(this.#url + target, {
+      const response = await fetch(this.#url + target, {
         method,
         headers,
         signal,
@@ -76,10 +79,13 @@ export class Upstream {
         timeout: false, // otherwise the runtime gives up after six minutes of silence
         body: body ?? null,
       });
+      this.#hasSent = true;
+      return response;
     } catch (cause) {
       if (signal.aborted) throw cause;
       const fault = faultOf(cause);
       if (fault === "unreachable") this.markDown();
+      else this.#hasSent = true;
       throw new UpstreamError(fault, { cause });
     }
   }

@@ -47,7 +47,8 @@ function ForwardingStatus({ status }: { status: GatewayStatus }) {
       <h2 id="standing-title">Forwarding</h2>
       {status.runtime_configured ? (
         <p>
-          <State tone="good">Ready</State>
+          <State tone="good">Configured</State>
+          Whether the gateway answers is shown under Health.
         </p>
       ) : (
         <ul class="problems">
@@ -96,12 +97,22 @@ function proxyFacts(proxy: NonNullable<GatewayStatus["proxy"]>): Fact[] {
       ),
     },
     {
-      label: "Last connection to the gateway",
-      value: proxy.upstream_up ? <State tone="good">Accepted</State> : <State tone="bad">Not accepted</State>,
+      label: "Last forwarded request",
+      value: <LastRequest hasArrived={proxy.upstream_up} />,
     },
     { label: "Log rows that wait", value: <Count value={proxy.log_queue ?? 0} /> },
     { label: "Log rows dropped since the start", value: <Count value={proxy.log_dropped ?? 0} /> },
   ];
+}
+
+/** Checks of the gateway's health are not forwarded requests: their result is shown under Health. */
+function LastRequest({ hasArrived }: { hasArrived: boolean | null }) {
+  if (hasArrived === null) return <State tone="neutral">None since the start</State>;
+  return hasArrived ? (
+    <State tone="good">Reached the gateway</State>
+  ) : (
+    <State tone="bad">Did not reach the gateway</State>
+  );
 }
 
 /** The script asks again every minute while the page is visible. */

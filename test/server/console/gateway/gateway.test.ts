@@ -292,15 +292,21 @@ describe("CON-76 the page about gateway mode", () => {
   });
 
   test("has the figures of the process that forwards", async () => {
-    const figures = { inFlight: 3, capacity: 2_000, isUpstreamUp: false, logQueue: 7, logDropped: 1 };
+    const figures = { inFlight: 3, capacity: 2_000, logQueue: 7, logDropped: 1 };
+    let isUpstreamUp: boolean | undefined = false;
     await using own = await createGatewayServer({
       gateway: { proxyMode: "in-process" },
-      proxyFigures: () => figures,
+      proxyFigures: () => ({ ...figures, isUpstreamUp }),
     });
-    const { html } = await consoleBrowser(own, await own.signedIn("admin")).visit(GATEWAY);
+    const administrator = consoleBrowser(own, await own.signedIn("admin"));
+    const { html } = await administrator.visit(GATEWAY);
     expect(html).toContain("This service forwards requests");
     expect(html).toMatch(/3<\/span> of at most <span class="number">2,000/);
-    expect(html).toContain("Not accepted");
+    expect(html).toContain("Did not reach the gateway");
+    isUpstreamUp = undefined;
+    expect((await administrator.visit(GATEWAY)).html).toContain("None since the start");
+    isUpstreamUp = true;
+    expect((await administrator.visit(GATEWAY)).html).toContain("Reached the gateway");
   });
 
   test("CON-12 is for administrators", async () => {
