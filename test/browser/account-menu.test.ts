@@ -36,8 +36,8 @@ const beyond = (page: Page) =>
     }),
   );
 
-describe.each([true, false])("with scripts: %p", (javaScriptEnabled) => {
-  test("CON-110 the menu of the account is on the screen, whatever the width, the address and the direction", async () => {
+describe.each([true, false])("the menu with scripts: %p", (javaScriptEnabled) => {
+  test("CON-110 is on the screen, whatever the width, the address and the direction", async () => {
     const found: string[] = [];
     for (const [role, account] of accounts) {
       await using visitor = await site.visitor({ as: account, javaScriptEnabled });
