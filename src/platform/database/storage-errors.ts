@@ -22,6 +22,10 @@ const DISK_FULL = {
   hint: "free some space on the file system of the data directory: df -h",
 };
 
+/** @returns whether it is the error of a write for which the disk has no space */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof DomainError && error.reason === DISK_FULL.reason;
+
 /** The next step for a damaged file. */
 export const RESTORE =
   "keep a copy of the data directory, then put the last good backup in force: quartermaster backup restore FILE";

@@ -7,7 +7,7 @@ import type { Steps } from "../steps.ts";
 import { type Topic, takeChangedTopics } from "./changed-topics.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { createDrizzle } from "./drizzle.ts";
-import { asStorageError } from "./storage-errors.ts";
+import { asStorageError, isDiskFull } from "./storage-errors.ts";
 
 /** Writes that share one COMMIT at most. Further writes wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
@@ -159,7 +159,10 @@ export class WriteQueue {
     if (this.#jobs.length === 0) for (const wake of this.#idle.splice(0)) wake();
   }
 
-  /** @returns a response for each caller, to be given after COMMIT has returned */
+  /**
+   * On a full disk every job runs again alone, because a refusal that needs no space is not a failure of the disk.
+   * @returns a response for each caller, to be given after COMMIT has returned
+   */
   #commit(batch: readonly ShortJob[]): Answer[] {
     try {
       this.options.admit?.();
@@ -171,6 +174,7 @@ export class WriteQueue {
       return answers;
     } catch (error) {
       const failure = this.#undone(error);
+      if (batch.length > 1 && isDiskFull(failure)) return batch.flatMap((job) => this.#commit([job]));
       return batch.map((job) => () => job.fail(failure));
     }
   }

@@ -547,7 +547,7 @@ const canMount = spawnSync(command, [...rest, "true"]).status === 0;
 
 // Where mounting is not permitted, the next test proves the same with a database that may not grow.
 test.if(canMount)(
-  "a full disk is storage.full for the whole commit, until there is space again",
+  "a full disk is storage.full for each write of a commit, until there is space again",
   async () => {
     const directory = temporaryDirectory();
     const child = startChild("fill-disk", [directory], { wrapper: smallDisk(directory) });
@@ -574,6 +574,20 @@ test("a full database is storage.full, nothing is half written, and writes work 
   await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1000000`));
   await world.db.write((tx) => add(tx, "c".repeat(200_000)));
   expect(idsIn(world.db).at(-1)).toBe("c".repeat(200_000));
+});
+
+test("SES-41 a refusal that shares a commit with a write without space stays that refusal, and so does a write that needs no space", async () => {
+  await using world = await createWorld();
+  await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1`));
+  const outcomes = await Promise.allSettled([
+    world.db.write(() => {
+      throw new DomainError("unavailable", "sessions.disk_low", "there is no space");
+    }),
+    world.db.write((tx) => add(tx, "b".repeat(200_000))),
+    world.db.write((tx) => tx.select().from(organizations).all().length),
+  ]);
+  const reasons = outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.reason);
+  expect(reasons).toEqual(["sessions.disk_low", "storage.full", false]);
 });
 
 test("a database file without write permission is storage.not_permitted", async () => {
