@@ -44,7 +44,7 @@ const addFilters = (verb: CliCommand): CliCommand =>
     .option("--harness <name>", "workstations that report this harness")
     .option("--revision <revision>", "workstations that report this revision: its number or id")
     .option("--client-version <version>", "workstations with this version of the client")
-    .option("--platform <platform>", "workstations that report this platform")
+    .option("--platform <platform>", "workstations on this platform, such as macos or macos-aarch64")
     .option(...STALE)
     .option("--recent", `workstations that have reported within ${STALE_AFTER_DAYS} days`)
     .option("--last-seen-from <time>", "last report on this day in UTC, or at this time, or later")

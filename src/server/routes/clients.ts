@@ -44,7 +44,11 @@ const ClientParameters = Type.Object(
     last_seen_to: parameter({ description: LAST_TIME }),
     revision: parameter({ type: "string", description: "Exact id of the reported revision" }),
     client_version: parameter({ type: "string", description: "Exact reported version of the client" }),
-    platform: parameter({ type: "string", description: "Exact reported platform" }),
+    platform: parameter({
+      type: "string",
+      description:
+        "Exact reported platform, such as `macos`, or with the architecture, such as `macos-aarch64`",
+    }),
     stale: parameter({
       enum: ["true", "false"],
       description: `Without a report for ${STALE_AFTER_DAYS} days, or not`,

@@ -187,11 +187,22 @@ const conditionOf = (
     health === undefined ? undefined : eq(healthSince(inForce), health),
     revision === undefined ? undefined : eq(columns.configRevision, revision),
     clientVersion === undefined ? undefined : eq(columns.clientVersion, clientVersion),
-    platform === undefined ? undefined : eq(columns.platform, platform),
+    platform === undefined ? undefined : isOnPlatform(platform),
     seenFromMs === undefined ? undefined : sql`${columns.lastSeenAtMs} >= ${seenFromMs}`,
     seenBeforeMs === undefined ? undefined : sql`${columns.lastSeenAtMs} < ${seenBeforeMs}`,
     firstSeenToMs === undefined ? undefined : sql`${columns.firstSeenAtMs} <= ${firstSeenToMs}`,
   );
+
+/**
+ * Lists show the platform with its architecture, such as `macos-aarch64`. The architecture is read only for such a text: indexes that
+ * cover the other conditions lack it.
+ */
+const isOnPlatform = (text: string): SQL | undefined => {
+  const isNamed = eq(columns.platform, text);
+  return text.includes("-")
+    ? or(isNamed, sql`${columns.platform} || '-' || ${columns.architecture} = ${text}`)
+    : isNamed;
+};
 
 const contains = (column: SQLWrapper, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;

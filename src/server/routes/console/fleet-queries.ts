@@ -1,6 +1,7 @@
 // Converts the address of a list of workstations to a query of the domain.
 import type { ClientQuery } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
+import { isHarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
@@ -24,6 +25,7 @@ export async function fleetFilter(
   { organizationId, zone }: Reader,
 ): Promise<FleetQuery> {
   const problems: Problem[] = [];
+  await refuseUnknownHarness(domain, { organizationId, text: values.harness, problems });
   const { q, health, stale, harness, platform, client_version: clientVersion } = values;
   const { last_seen_from: from, last_seen_to: to } = values;
   const { fromMs, beforeMs } = dayRangeIn({ from, to, name: "last_seen", zone, problems });
@@ -111,6 +113,20 @@ export async function userIdOf(
     detail: `no user has the address or id ${quoted(text)}${proposal}${proposal && "?"}`,
   });
   return undefined;
+}
+
+/** Workstations may report harnesses that this release does not know. They are read only for a name that it does not know. */
+async function refuseUnknownHarness(
+  { clients }: Domain,
+  { organizationId, text, problems }: Named,
+): Promise<void> {
+  if (text === undefined || isHarnessKey(text)) return;
+  const { harnesses } = await runInTurns(clients.inventory.facets(organizationId, {}));
+  if (harnesses.includes(text)) return;
+  problems.push({
+    pointer: "/harness",
+    detail: `harness ${quoted(text)} is not one that a workstation reported`,
+  });
 }
 
 /** @returns the id of the revision that a filter names; undefined without a text, or with a problem */

@@ -162,10 +162,11 @@ describe("CON-36 the list of captured sessions", () => {
   });
 
   test("CON-22 names bad values of the address beside their filters", async () => {
-    const bad = "whose=x&user=x&status=x&updated_from=x&updated_to=2020-02-30&per_page=7000&sort=x";
+    const bad =
+      "whose=x&user=x&harness=zz&status=x&updated_from=x&updated_to=2020-02-30&per_page=7000&sort=x";
     const { status, html } = await visit(admin, `?${bad}`);
     expect([status, html.includes("<tbody>")]).toEqual([400, false]);
-    for (const name of ["whose", "user", "status", "updated_from", "updated_to", "per_page"])
+    for (const name of ["whose", "user", "harness", "status", "updated_from", "updated_to", "per_page"])
       expect(html).toContain(`href="#filter-${name}"`);
     const reversed = await visit(ada, "?updated_from=2026-12-01&updated_to=2026-11-01");
     const reason = "Uploaded to must not be before “Uploaded from”.";

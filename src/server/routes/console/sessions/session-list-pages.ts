@@ -1,7 +1,8 @@
 // The list of captured sessions in the console, and its file.
+import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import type { SessionQuery } from "../../../../domain/sessions/lists/list-query.ts";
 import type { SessionView } from "../../../../domain/sessions/service.ts";
-import type { Page } from "../../../../domain/shared/page.ts";
+import { type Page, readWord } from "../../../../domain/shared/page.ts";
 import { invariant, type Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
@@ -91,7 +92,7 @@ async function queryIn(
     problems.push({ pointer: "/user", detail: "an owner cannot be combined with “Mine only”" });
   const query: SessionQuery = {
     q,
-    harness,
+    harness: readWord(harness, { name: "harness", words: HARNESS_KEYS, problems }),
     status,
     isOwn: isMine,
     userId: await userIdOf(domain, { organizationId, text, problems }),
