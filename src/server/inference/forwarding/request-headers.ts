@@ -24,7 +24,7 @@ const ORIGIN_OF_REQUEST = [
   "cf-connecting-ip",
   "via",
 ];
-/** Every name under which some gateway or provider accepts a key. */
+/** The names under which gateways and providers usually accept a key. */
 export const CREDENTIAL_CARRIERS = [
   "authorization",
   "x-api-key",
