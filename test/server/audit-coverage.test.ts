@@ -748,7 +748,7 @@ const CASES: Readonly<Record<string, Case>> = {
       const { user, actor, cookie } = await site.signedIn("admin");
       const list = { path: "/console/users", query: "role=admin" };
       await site.domain.preferences.save(
-        { actor, userId: user.id, mayShare: true },
+        { actor, userId: user.id, mayShare: true, readsAll: true },
         { ...list, name: "x", isShared: false },
       );
       const [{ id = "" } = {}] = site.domain.preferences.of(user.id).views;

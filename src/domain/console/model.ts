@@ -1,5 +1,6 @@
 // Views and list settings that people save in the console: types, limits and checks.
 import type { Problem } from "../../platform/errors.ts";
+import { choiceProblems, findConsoleList } from "./lists.ts";
 
 /** Saved views of one person. */
 export const VIEWS_MAX = 50;
@@ -36,22 +37,32 @@ export interface ConsolePreferences {
   lists: readonly ListAddress[];
 }
 
-const PATH = /^\/console(?:\/[a-z0-9-]{1,64}){1,4}$/;
 /** A position in a list and a selection of its rows are not part of a view. */
 const PLACES = ["page", "cursor", "known", "select"];
 /** Parameters that a person can save for every visit of a list. */
 const USUAL = ["columns", "per_page"];
 
-/** @returns the view as it is stored; the problems have the view's place as prefix, such as `/views/3` */
-export function readView(view: ViewRequest, prefix: string, problems: Problem[]): ViewRequest {
+/** Characters that nothing is seen of: spaces, controls, joiners, fillers, and the empty Braille pattern. */
+const UNSEEN = /[\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** Who saves something, and where problems of it are: the prefix is its place, such as `/views/3`. */
+export interface ReadOptions {
+  prefix: string;
+  problems: Problem[];
+  /** opens the lists of administrators */
+  readsAll: boolean;
+}
+
+/** @returns the view as it is stored */
+export function readView(view: ViewRequest, options: ReadOptions): ViewRequest {
   const name = view.name.trim();
   const length = [...name].length;
+  const pointer = `${options.prefix}/name`;
   if (length === 0 || length > NAME_LENGTH_MAX)
-    problems.push({
-      pointer: `${prefix}/name`,
-      detail: `the name must have 1 to ${NAME_LENGTH_MAX} characters`,
-    });
-  return { ...view, ...readAddress(view, { prefix, problems, left: isPlace }), name };
+    options.problems.push({ pointer, detail: `the name must have 1 to ${NAME_LENGTH_MAX} characters` });
+  else if (name.replace(UNSEEN, "") === "")
+    options.problems.push({ pointer, detail: "the name must have a visible character" });
+  return { ...view, ...readAddress(view, { ...options, left: isPlace }), name };
 }
 
 const isPlace = (parameter: string): boolean => PLACES.includes(parameter);
@@ -60,42 +71,51 @@ const isPlace = (parameter: string): boolean => PLACES.includes(parameter);
 export const viewQuery = (query: string): string => without(query, isPlace);
 
 /** @returns columns and rows of the list as they are stored */
-export const readUsual = (list: ListAddress, prefix: string, problems: Problem[]): ListAddress =>
-  readAddress(list, { prefix, problems, left: isUnusual });
+export function readUsual(list: ListAddress, options: ReadOptions): ListAddress {
+  const { path, query } = readAddress(list, { ...options, left: isUnusual });
+  return { path, query: withoutEmpty(query) };
+}
 
 const isUnusual = (parameter: string): boolean => !USUAL.includes(parameter);
 
 /** @returns the columns and rows in the query of a list's address */
 export const usualQuery = (query: string): string => without(query, isUnusual);
 
-interface AddressOptions {
-  prefix: string;
-  problems: Problem[];
+/** @returns of stored columns and rows those that the list can use; an earlier version stored others too */
+export function usableUsual({ path, query }: ListAddress): string {
+  const columns = findConsoleList(path)?.columns;
+  if (columns === undefined) return "";
+  const usable = [...new URLSearchParams(query)].filter(
+    (parameter) => choiceProblems(new URLSearchParams([parameter]), columns).length === 0,
+  );
+  return withoutEmpty(new URLSearchParams(usable).toString());
+}
+
+interface AddressOptions extends ReadOptions {
   /** parameters that are not kept */
   left(parameter: string): boolean;
 }
 
-function readAddress({ path, query }: ListAddress, { prefix, problems, left }: AddressOptions): ListAddress {
-  if (!PATH.test(path))
-    problems.push({
-      pointer: `${prefix}/path`,
-      detail: "the path must be that of a list, such as /console/users",
-    });
+function readAddress({ path, query }: ListAddress, options: AddressOptions): ListAddress {
+  const { prefix, problems, readsAll, left } = options;
+  const list = findConsoleList(path);
+  const report = (name: string, detail: string) => problems.push({ pointer: `${prefix}/${name}`, detail });
+  if (!list) report("path", "the path must be that of a list, such as /console/users");
+  else if (list.readers === "administrators" && !readsAll)
+    report("path", "only administrators open this list; choose one of your own, such as /console/me/logins");
   if (query.split("&").length > QUERY_PARAMETERS_MAX) {
-    problems.push({
-      pointer: `${prefix}/query`,
-      detail: `the query may have at most ${QUERY_PARAMETERS_MAX} parameters`,
-    });
+    report("query", `the query may have at most ${QUERY_PARAMETERS_MAX} parameters`);
     return { path, query };
   }
   const kept = without(query, left);
   if (kept.length > QUERY_LENGTH_MAX)
-    problems.push({
-      pointer: `${prefix}/query`,
-      detail: `the query may have at most ${QUERY_LENGTH_MAX} characters`,
-    });
+    report("query", `the query may have at most ${QUERY_LENGTH_MAX} characters`);
+  for (const detail of choiceProblems(new URLSearchParams(kept), list?.columns)) report("query", detail);
   return { path, query: kept };
 }
 
 const without = (query: string, left: (parameter: string) => boolean): string =>
   new URLSearchParams([...new URLSearchParams(query)].filter(([parameter]) => !left(parameter))).toString();
+
+const withoutEmpty = (query: string): string =>
+  new URLSearchParams([...new URLSearchParams(query)].filter(([, value]) => value.trim() !== "")).toString();

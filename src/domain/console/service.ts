@@ -9,14 +9,17 @@ import {
   type ConsolePreferences,
   LISTS_MAX,
   type ListAddress,
+  type ReadOptions,
   readUsual,
   readView,
   type SavedView,
+  usableUsual,
   VIEWS_MAX,
   type ViewRequest,
 } from "./model.ts";
 import * as store from "./store.ts";
 
+export { type ListColumn, PAGE_SIZES } from "./lists.ts";
 export * from "./model.ts";
 
 /** Who keeps something: always a user. */
@@ -25,6 +28,8 @@ export interface Owner {
   userId: string;
   /** may show views to all administrators */
   mayShare: boolean;
+  /** opens the lists of administrators */
+  readsAll: boolean;
 }
 
 /** Everything that a person keeps, before any check. */
@@ -48,7 +53,11 @@ export class Preferences {
 
   of(userId: string): ConsolePreferences {
     const { read } = this.dependencies.db;
-    return { views: store.viewsOf(read, userId), lists: store.listsOf(read, userId) };
+    const lists = store.listsOf(read, userId).flatMap(({ path, query: stored }) => {
+      const query = usableUsual({ path, query: stored });
+      return query === "" ? [] : [{ path, query }];
+    });
+    return { views: store.viewsOf(read, userId), lists };
   }
 
   /** @returns views that other people show to all administrators */
@@ -56,9 +65,10 @@ export class Preferences {
     return store.sharedViews(this.dependencies.db.read, organizationId, userId);
   }
 
-  /** @returns columns and rows that the person keeps for a list, as a query; undefined for none */
+  /** @returns columns and rows that the person keeps for a list, as a query; undefined for none that the list can use */
   usualOf(userId: string, path: string): string | undefined {
-    return store.findList(this.dependencies.db.read, { ownerId: userId, path });
+    const query = store.findList(this.dependencies.db.read, { ownerId: userId, path });
+    return query === undefined ? undefined : usableUsual({ path, query }) || undefined;
   }
 
   /** @throws DomainError `console_view.not_found` also for a view of somebody else */
@@ -74,7 +84,7 @@ export class Preferences {
    */
   async save(owner: Owner, request: ViewRequest): Promise<void> {
     const problems: Problem[] = [];
-    const view = readView(request, "", problems);
+    const view = readView(request, { prefix: "", problems, readsAll: owner.readsAll });
     refuse(problems);
     checkShared(owner, [view]);
     await this.#change(
@@ -98,7 +108,7 @@ export class Preferences {
   /** Keeps columns and rows of a list; nothing is kept of a query without them. @throws DomainError `console.invalid` */
   async keep(owner: Owner, list: ListAddress): Promise<void> {
     const problems: Problem[] = [];
-    const usual = readUsual(list, "", problems);
+    const usual = readUsual(list, { prefix: "", problems, readsAll: owner.readsAll });
     refuse(problems);
     await this.#change(owner, { list: usual.path, query: usual.query }, (tx) => {
       if (store.countOtherLists(tx, owner.userId, usual) >= LISTS_MAX) throw tooMany("lists", LISTS_MAX);
@@ -112,8 +122,10 @@ export class Preferences {
    */
   async replace(owner: Owner, request: PreferencesRequest): Promise<ConsolePreferences> {
     const problems: Problem[] = [];
-    const views = request.views.map((view, at) => readView(view, `/views/${at}`, problems));
-    const lists = request.lists.map((list, at) => readUsual(list, `/lists/${at}`, problems));
+    const { readsAll } = owner;
+    const at = (prefix: string): ReadOptions => ({ prefix, problems, readsAll });
+    const views = request.views.map((view, index) => readView(view, at(`/views/${index}`)));
+    const lists = request.lists.map((list, index) => readUsual(list, at(`/lists/${index}`)));
     problems.push(
       ...repeated("views", views, ({ path, name }) => `${path} ${name}`),
       ...repeated("lists", lists, ({ path }) => path),

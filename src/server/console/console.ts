@@ -17,7 +17,7 @@ import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/
 import { failedPage, forbiddenPage, staleFormPage, tooLongPage, unconfirmedPage } from "./frame/refusals.tsx";
 import { htmlAnswer } from "./html-response.ts";
 import { readLongForm } from "./long-form.ts";
-import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
+import { isAuditor, languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
 import { createSignInAgain } from "./sign-in-again.ts";
 import { createTargetPage } from "./system/target-page.ts";
 
@@ -198,11 +198,12 @@ async function openForm(
 }
 
 /** @returns a function that makes the reader of a request */
-function createReaderOf({ domain, clock, baseUrl, consoleAuditors }: RouteContext) {
+function createReaderOf(context: RouteContext) {
+  const { domain, clock, baseUrl } = context;
   return (request: Request, visitor: Visitor): Reader => {
-    const { organizationId, role, email, userId } = visitor.principal;
-    const isAuditor = (consoleAuditors?.() ?? []).includes(email.toLowerCase());
-    const readsAll = role === "admin" || isAuditor;
+    const { organizationId, role, userId } = visitor.principal;
+    const audits = isAuditor(context, visitor.principal);
+    const readsAll = role === "admin" || audits;
     return {
       request,
       url: new URL(request.url),
@@ -211,7 +212,7 @@ function createReaderOf({ domain, clock, baseUrl, consoleAuditors }: RouteContex
       actor: actorOf(request),
       organizationId,
       readsAll,
-      mayAdminister: role === "admin" && !isAuditor,
+      mayAdminister: role === "admin" && !audits,
       csrf: visitor.csrf,
       nowMs: clock.nowMs(),
       zone: timeZoneOf(request),

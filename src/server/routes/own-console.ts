@@ -8,6 +8,7 @@ import {
   type SavedView,
   VIEWS_MAX,
 } from "../../domain/console/service.ts";
+import { isAuditor } from "../console/reader.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
 import { json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
@@ -68,7 +69,8 @@ const described = {
   }),
 };
 
-export function ownConsoleRoutes({ router, domain }: RouteContext) {
+export function ownConsoleRoutes(context: RouteContext) {
+  const { router, domain } = context;
   const { preferences } = domain;
 
   const keptOf = (request: Request): Static<typeof Kept> => {
@@ -79,8 +81,10 @@ export function ownConsoleRoutes({ router, domain }: RouteContext) {
   };
 
   const ownerOf = (request: Request): Owner => {
-    const { userId, role } = principalOf(request);
-    return { actor: actorOf(request), userId, mayShare: role === "admin" };
+    const principal = principalOf(request);
+    const mayShare = principal.role === "admin";
+    const readsAll = mayShare || isAuditor(context, principal);
+    return { actor: actorOf(request), userId: principal.userId, mayShare, readsAll };
   };
 
   return router

@@ -117,7 +117,7 @@ async function leaveTraces(server: GatewayServer, { ana, operator }: { ana: Call
 
 /** A view that other administrators see, and a list with columns of her own. */
 async function keptViews({ domain }: GatewayServer, { actor, user }: Caller): Promise<void> {
-  const owner = { actor, userId: user.id, mayShare: true };
+  const owner = { actor, userId: user.id, mayShare: true, readsAll: true };
   const list = { path: "/console/users", query: "columns=-role" };
   await domain.preferences.replace(owner, { views: [{ ...list, name: ANA, isShared: true }], lists: [list] });
 }

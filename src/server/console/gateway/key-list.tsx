@@ -1,5 +1,6 @@
 // The list of the gateway keys of all users. No page contains a credential.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 import { BULK_KEY_ACTIONS } from "../../../domain/gateway/administration/bulk-key-changes.ts";
 import type { KeyView } from "../../../domain/gateway/administration/key-directory.ts";
 import { STORED_STATES } from "../../../domain/gateway/administration/stored-states.ts";
@@ -33,7 +34,7 @@ const FILTERS: readonly Filter[] = [
   { name: "user_id", label: "User", kind: "text", hint: "Id", isOptional: true },
 ];
 
-export const KEY_COLUMNS: readonly Column<KeyView>[] = [
+export const KEY_COLUMNS: readonly Column<KeyView, ListColumn<"/console/gateway/keys">>[] = [
   {
     name: "user",
     label: "User",

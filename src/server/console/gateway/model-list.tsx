@@ -1,5 +1,6 @@
 // The models of the gateway as a list, with the state of their discovery and the agents that they are assigned to.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { MODEL_STATES } from "../../../domain/inference/models/model.ts";
 import type { ModelCatalogView, ModelView } from "../../../domain/inference/models/view.ts";
@@ -34,7 +35,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-export const MODEL_COLUMNS: readonly Column<ModelView>[] = [
+export const MODEL_COLUMNS: readonly Column<ModelView, ListColumn<"/console/gateway/models">>[] = [
   {
     name: "id",
     label: "Model",

@@ -1,5 +1,6 @@
 // The requests to the gateway as a list, below their figures. Bodies are never stored, so none can be shown.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 import { type Gap, RESULTS, resultOf } from "../../../domain/inference/log/model.ts";
 import { OUTCOMES } from "../../../domain/inference/log/record.ts";
 import type { RequestLogView } from "../../../domain/inference/log/request-logs.ts";
@@ -50,22 +51,22 @@ const FILTERS: readonly Filter[] = [
   { name: "min_tokens", label: "Tokens from", kind: "text", isOptional: true },
 ];
 
-const textColumn = (
-  name: string,
+const textColumn = <Name extends string>(
+  name: Name,
   label: string,
   value: (row: RowView) => string | null,
-): Column<RowView> => ({
+): Column<RowView, Name> => ({
   name,
   label,
   cell: (row) => <Text value={value(row)} />,
   csv: value,
 });
 
-const numberColumn = (
-  name: string,
+const numberColumn = <Name extends string>(
+  name: Name,
   label: string,
   value: (row: RowView) => number | null,
-): Column<RowView> => ({
+): Column<RowView, Name> => ({
   name,
   label,
   isNumber: true,
@@ -79,9 +80,12 @@ function Amount({ value }: { value: number | null }) {
   return value === null ? <Text value={null} /> : numberText(value, language);
 }
 
-const optionalColumn = (column: Column<RowView>): Column<RowView> => ({ ...column, isOptional: true });
+const optionalColumn = <Name extends string>(column: Column<RowView, Name>): Column<RowView, Name> => ({
+  ...column,
+  isOptional: true,
+});
 
-export const REQUEST_COLUMNS: readonly Column<RowView>[] = [
+export const REQUEST_COLUMNS: readonly Column<RowView, ListColumn<"/console/gateway/requests">>[] = [
   {
     name: "at",
     label: "When",

@@ -1,5 +1,6 @@
 // The tokens of identity providers: the list, and the confirmation of a revocation.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 import { CONFIGURED } from "../../../domain/scim/tokens/token-model.ts";
 import type { ScimTokenView } from "../../../domain/scim/tokens/tokens.ts";
 import type { Page } from "../../../domain/shared/page.ts";
@@ -33,7 +34,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const COLUMNS: readonly Column<ScimTokenView>[] = [
+const COLUMNS: readonly Column<ScimTokenView, ListColumn<"/console/identity/tokens">>[] = [
   {
     name: "label",
     label: "Label",

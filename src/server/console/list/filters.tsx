@@ -1,12 +1,13 @@
 // The filter form of a list, and the active filters as chips. Each chip is a link that removes its filter.
 /** @jsxImportSource preact */
 
+import { PAGE_SIZES } from "../../../domain/console/service.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { visibleText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
-import { ALL_FILTERS, type Filter, hasAllFilters, PAGE_SIZES, type Values } from "./list.ts";
+import { ALL_FILTERS, type Filter, hasAllFilters, type Values } from "./list.ts";
 import { shownProblem } from "./problem-text.ts";
 
 interface FilterFormProps {

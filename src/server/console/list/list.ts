@@ -27,9 +27,9 @@ export const ALL_FILTERS = { name: "filters", value: "all" } as const;
 /** @returns whether the reader opened the rare filters */
 export const hasAllFilters = (values: Values): boolean => values[ALL_FILTERS.name] === ALL_FILTERS.value;
 
-export interface Column<Row> {
+export interface Column<Row, Name extends string = string> {
   /** of the parameter `columns` and of the CSV header */
-  name: string;
+  name: Name;
   label: string;
   cell(row: Row): ComponentChildren;
   /** value in a CSV file; the column is not exported without it */
@@ -42,9 +42,6 @@ export interface Column<Row> {
   /** shown only if the address names it */
   isOptional?: boolean;
 }
-
-/** Numbers of rows that a reader may choose. */
-export const PAGE_SIZES = [25, 50, 100] as const;
 
 /** Where the reader is in the list. */
 export type Paging =

@@ -1,9 +1,10 @@
 // What a list says about a value of its address that it cannot use, and where the reader can change it. The domain names values as the
 // API does; readers know the labels of the filters.
+import { PAGE_SIZES } from "../../../domain/console/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
 import { addressWith, fromStart } from "./address.ts";
-import { type Filter, PAGE_SIZES } from "./list.ts";
+import type { Filter } from "./list.ts";
 
 export interface ShownProblem {
   /** a sentence */

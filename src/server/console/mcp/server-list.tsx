@@ -1,5 +1,6 @@
 // The MCP servers of the draft; without a draft, those of the policy in force.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 import type { PlacedServer } from "../../../domain/governance/service.ts";
 import { withHiddenServerSecrets } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
@@ -46,7 +47,7 @@ export interface ListedServer extends PlacedServer {
   isAmbiguous: boolean;
 }
 
-export const SERVER_COLUMNS: readonly Column<ListedServer>[] = [
+export const SERVER_COLUMNS: readonly Column<ListedServer, ListColumn<"/console/mcp">>[] = [
   {
     name: "name",
     label: "Server",

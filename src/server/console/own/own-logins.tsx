@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 
 import type { LoginKind, LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
+import type { ListColumn } from "../../../domain/console/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { LoginCounts } from "../../pages/account/account.tsx";
 import { browserText } from "../../pages/user-agent.ts";
@@ -46,7 +47,7 @@ const FILTERS: readonly Filter[] = [
 const nameOf = ({ kind, userAgent, hostname }: Pick<OwnLogin, "kind" | "userAgent" | "hostname">): string =>
   kind === "login_session" ? browserText(userAgent) : (hostname ?? "Workstation that has not reported yet");
 
-const COLUMNS: readonly Column<OwnLogin>[] = [
+const COLUMNS: readonly Column<OwnLogin, ListColumn<"/console/me/logins">>[] = [
   {
     name: "name",
     label: "Login",

@@ -3,6 +3,7 @@
 
 import type { ClientPage, ClientView } from "../../../domain/clients/inventory/inventory.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
+import type { ListColumn } from "../../../domain/console/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { WORKSTATION_STEP } from "../list/first-step.tsx";
@@ -71,7 +72,9 @@ export function ownWorkstationsPage({ email, values, page, problems = [] }: OwnW
   };
 }
 
-const columnsWith = (currentRevision: string | null): readonly Column<OwnWorkstation>[] => [
+const columnsWith = (
+  currentRevision: string | null,
+): readonly Column<OwnWorkstation, ListColumn<"/console/me/workstations">>[] => [
   {
     name: "host",
     label: "Host",

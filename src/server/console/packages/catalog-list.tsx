@@ -1,5 +1,6 @@
 // The catalog as a list: the contents of each package, and its version in the policy.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 
 import type { CatalogView } from "../../../domain/governance/service.ts";
 import type { Page } from "../../../domain/shared/page.ts";
@@ -36,7 +37,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const CATALOG_COLUMNS: readonly Column<CatalogView>[] = [
+const CATALOG_COLUMNS: readonly Column<CatalogView, ListColumn<"/console/catalog">>[] = [
   nameColumn(catalogPath),
   {
     name: "version",

@@ -34,7 +34,7 @@ export const CONTENT_FILTERS: readonly Filter[] = [
 /** @returns id and name, with a link to the page of the package */
 export const nameColumn = <Row extends { id: string; name?: string | undefined }>(
   pathOf: (id: string) => string,
-): Column<Row> => ({
+): Column<Row, "package"> => ({
   name: "package",
   label: "Package",
   sort: "id",
@@ -62,7 +62,7 @@ export const Content = ({ content: { kinds, isExecutable } }: { content: Package
   </>
 );
 
-export const CONTENT_COLUMN: Column<PackageContent> = {
+export const CONTENT_COLUMN: Column<PackageContent, "contains"> = {
   name: "contains",
   label: "Contains",
   cell: (content) => <Content content={content} />,

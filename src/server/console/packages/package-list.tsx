@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 
 import type { PackageCounts } from "../../../domain/clients/service.ts";
+import type { ListColumn } from "../../../domain/console/service.ts";
 import type { PackageView } from "../../../domain/governance/service.ts";
 import type { Page } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -54,7 +55,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
+const PACKAGE_COLUMNS: readonly Column<PackageRow, ListColumn<"/console/packages">>[] = [
   nameColumn(packagePath),
   {
     name: "version",

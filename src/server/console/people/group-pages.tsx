@@ -1,5 +1,6 @@
 // Groups of the identity provider: the list, and one group with its members. Both are read only: the provider changes them.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 
 import type { Role } from "../../../domain/identity/service.ts";
 import type { MemberView } from "../../../domain/scim/groups/group-directory.ts";
@@ -29,7 +30,7 @@ const FILTERS: readonly Filter[] = [
   { name: "q", label: "Search", kind: "search", hint: "Name or external id" },
 ];
 
-export const GROUP_COLUMNS: readonly Column<ListedGroup>[] = [
+export const GROUP_COLUMNS: readonly Column<ListedGroup, ListColumn<"/console/groups">>[] = [
   {
     name: "name",
     label: "Group",
@@ -126,7 +127,7 @@ export function groupListPage({ values, page, problems = [], warnings }: GroupLi
   };
 }
 
-const MEMBER_COLUMNS: readonly Column<MemberView>[] = [
+const MEMBER_COLUMNS: readonly Column<MemberView, ListColumn<"/console/groups/:id">>[] = [
   {
     name: "member",
     label: "Member",

@@ -1,5 +1,6 @@
 // The list of invitations, the form that creates them, and the result for each line of that form.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 
 import { INVITATION_FILTERS, type Invitation, isOpen, ROLES } from "../../../domain/identity/model.ts";
 import type { Page } from "../../../domain/shared/page.ts";
@@ -35,7 +36,9 @@ const FILTERS: readonly Filter[] = [
 ];
 
 /** @param nowMs decides whether a pending invitation is expired in the file */
-export const invitationColumns = (nowMs: number): readonly Column<Invitation>[] => [
+export const invitationColumns = (
+  nowMs: number,
+): readonly Column<Invitation, ListColumn<"/console/invitations">>[] => [
   {
     name: "email",
     label: "Address",
@@ -67,7 +70,7 @@ export const invitationColumns = (nowMs: number): readonly Column<Invitation>[] 
 const statusOf = (invitation: Invitation, nowMs: number): Invitation["status"] | "expired" =>
   invitation.status === "pending" && !isOpen(invitation, nowMs) ? "expired" : invitation.status;
 
-const ACTIONS_COLUMN: Column<Invitation> = {
+const ACTIONS_COLUMN: Column<Invitation, ListColumn<"/console/invitations">> = {
   name: "actions",
   label: "Actions",
   cell: ({ id, email, status }) =>

@@ -3,6 +3,7 @@
 
 import { LOGIN_KINDS } from "../../../domain/access/logins/login-document.ts";
 import type { LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
+import type { ListColumn } from "../../../domain/console/service.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -39,7 +40,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
+export const LOGIN_COLUMNS: readonly Column<LoginView, ListColumn<"/console/logins">>[] = [
   {
     name: "user",
     label: "User",
@@ -74,7 +75,7 @@ export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
   },
 ];
 
-const ENDS_COLUMN: Column<LoginView> = {
+const ENDS_COLUMN: Column<LoginView, ListColumn<"/console/logins">> = {
   name: "end",
   label: "Action",
   cell: ({ id, kind, state }) =>

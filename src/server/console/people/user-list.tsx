@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 
 import type { UserFigures } from "../../../domain/clients/service.ts";
+import type { ListColumn } from "../../../domain/console/service.ts";
 import type { KeyState } from "../../../domain/gateway/model.ts";
 import { PROVISIONING_SOURCES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
 import { BULK_USER_ACTIONS } from "../../../domain/identity/users/bulk-changes.ts";
@@ -66,7 +67,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const COLUMNS: readonly Column<ListedUser>[] = [
+const COLUMNS: readonly Column<ListedUser, ListColumn<"/console/users">>[] = [
   {
     name: "email",
     label: "Address",
@@ -111,7 +112,7 @@ const COLUMNS: readonly Column<ListedUser>[] = [
   },
 ];
 
-const KEY_COLUMN: Column<ListedUser> = {
+const KEY_COLUMN: Column<ListedUser, ListColumn<"/console/users">> = {
   name: "key",
   label: "Gateway key",
   cell: ({ key }) => <State tone={KEY_LABELS[key].tone}>{KEY_LABELS[key].label}</State>,

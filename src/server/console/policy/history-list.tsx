@@ -1,5 +1,6 @@
 // All revisions of the policy as a list, with the workstations that report each of them.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 import type { RevisionSummary } from "../../../domain/governance/service.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -14,7 +15,7 @@ export interface HistoryRow extends RevisionSummary {
   clients: number;
 }
 
-export const HISTORY_COLUMNS: readonly Column<HistoryRow>[] = [
+export const HISTORY_COLUMNS: readonly Column<HistoryRow, ListColumn<"/console/policy/history">>[] = [
   {
     name: "number",
     label: "Revision",

@@ -1,5 +1,6 @@
 // The list of captured sessions: the reader's own and those shared with the reader; for administrators all of the organization.
 /** @jsxImportSource preact */
+import type { ListColumn } from "../../../domain/console/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { ArtifactStatus } from "../../../domain/sessions/model.ts";
 import type { SessionView } from "../../../domain/sessions/service.ts";
@@ -73,11 +74,11 @@ const summaryText = (summary: string | null): string =>
 const timeOf = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : toRfc3339(ms);
 
-const optionalTextColumn = (
-  name: string,
+const optionalTextColumn = <Name extends string>(
+  name: Name,
   label: string,
   value: (session: SessionView) => string | null,
-): Column<SessionView> => ({
+): Column<SessionView, Name> => ({
   name,
   label,
   isOptional: true,
@@ -85,7 +86,7 @@ const optionalTextColumn = (
   csv: value,
 });
 
-export const SESSION_COLUMNS: readonly Column<SessionView>[] = [
+export const SESSION_COLUMNS: readonly Column<SessionView, ListColumn<"/console/sessions">>[] = [
   {
     name: "title",
     label: "Session",

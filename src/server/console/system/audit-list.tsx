@@ -4,6 +4,7 @@
 import { AUDIT_ACTIONS } from "../../../domain/audit/actions.ts";
 import type { VerificationState } from "../../../domain/audit/log.ts";
 import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
+import type { ListColumn } from "../../../domain/console/service.ts";
 import type { KeyedPage } from "../../../domain/shared/page.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -35,7 +36,7 @@ const FILTERS: readonly Filter[] = [
   { name: "until", label: "Until", kind: "date" },
 ];
 
-export const AUDIT_COLUMNS: readonly Column<NamedEntry>[] = [
+export const AUDIT_COLUMNS: readonly Column<NamedEntry, ListColumn<"/console/audit">>[] = [
   {
     name: "at",
     label: "When",

@@ -4,6 +4,7 @@
 import { STALE_AFTER_DAYS } from "../../../domain/clients/limits.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
 import type { ClientFacets, ClientPage, ClientSummary } from "../../../domain/clients/service.ts";
+import type { ListColumn } from "../../../domain/console/service.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -75,7 +76,7 @@ function filtersWith(facets: ClientFacets | undefined): Filter[] {
   ];
 }
 
-const CLIENT_COLUMNS: readonly Column<ClientRow>[] = [
+const CLIENT_COLUMNS: readonly Column<ClientRow, ListColumn<"/console/clients">>[] = [
   {
     name: "host",
     label: "Host",

@@ -10,7 +10,7 @@ export const ownArea: Area = {
     const { id } = domain.identity.users.find(organizationId, admin.email);
     const actor = { kind: "user", id, label: admin.email, organizationId } as const;
     const view = { path: "/console/users", query: "role=admin", isShared: true };
-    const owner = { actor, userId: id, mayShare: true };
+    const owner = { actor, userId: id, mayShare: true, readsAll: true };
     const names = ["Administrators", "A view with a very long name ".repeat(3).trim()];
     await domain.preferences.replace(owner, {
       views: names.map((name) => ({ ...view, name })),

@@ -1,5 +1,6 @@
 // CON-25: saved views, and the chosen columns and rows of lists, in the console and through the API.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import {
   LISTS_MAX,
   NAME_LENGTH_MAX,
@@ -7,14 +8,25 @@ import {
   QUERY_PARAMETERS_MAX,
   VIEWS_MAX,
 } from "../../../../src/domain/console/model.ts";
+import { putList } from "../../../../src/domain/console/store.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
 import { commandsIn, requestsIn, runOn } from "../../../support/cli/shown-commands.ts";
+import { createGatewayServer } from "../../../support/gateway/gateway-server.ts";
 import { type Caller, createTestServer } from "../../../support/server.ts";
 
 const VIEWS = "/console/me/views";
 const USUAL = `${VIEWS}/usual`;
 const LIST = "/console/users";
+
+import { ROOT } from "../../../support/source.ts";
+
+/** Every list but the members of a group. */
+const LIST_PATHS = [
+  ...["users", "invitations", "groups", "logins", "identity/tokens", "clients", "packages", "catalog", "mcp"],
+  ...["policy/history", "gateway/keys", "gateway/models", "gateway/requests", "audit", "sessions"],
+  ...["me/workstations", "me/logins"],
+].map((name) => `/console/${name}`);
 
 const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
 afterAll(() => site[Symbol.asyncDispose]());
@@ -27,6 +39,8 @@ const put = (body: unknown, { accessToken: token } = admin) =>
   site.request("PUT", "/me/console", { token, body });
 const get = async ({ accessToken: token }: Caller = admin) =>
   await (await site.request("GET", "/me/console", { token })).json();
+/** @returns the path of the members of a group, which are a list */
+const groupAt = (index: number) => `/console/groups/${crypto.randomUUID().slice(0, -3)}${100 + index}`;
 const viewOf = (name: string, changes: object = {}) => ({
   name,
   path: LIST,
@@ -146,7 +160,8 @@ describe("CON-25 a saved view", () => {
     expect((await get(other)).shared).toEqual([viewOf("ours", { shared: true })]);
     const member = await site.signedIn("member");
     expect((await get(member)).shared).toEqual([]);
-    const refused = await put({ views: [viewOf("x", { shared: true })], lists: [] }, member);
+    const own = { path: "/console/me/logins", query: "kind=grant" };
+    const refused = await put({ views: [viewOf("x", { ...own, shared: true })], lists: [] }, member);
     expect([refused.status, (await refused.json()).reason]).toEqual([403, "console.not_shared"]);
   });
 
@@ -169,15 +184,30 @@ describe("CON-25 a saved view", () => {
     expect([done.path, done.html.includes("No view is saved yet.")]).toEqual([VIEWS, true]);
   });
 
-  test.each(["https://evil.example", "//evil.example", "/console/../login", "/console", "javascript:x"])(
-    "has a path of the console, not %s",
-    async (path) => {
-      const form = formTo(await browser.visit(`${LIST}?role=admin`), VIEWS);
-      const { status } = await browser.submit(form, { name: "x", path });
-      expect(status).toBe(400);
-      expect((await put({ views: [viewOf("x", { path })], lists: [] })).status).toBe(400);
-    },
-  );
+  test.each([
+    ...[
+      "https://evil.example",
+      "//evil.example",
+      "/console/../login",
+      "/console",
+      "javascript:x",
+      "toString",
+    ],
+    ...["/console/nope", "/console/me/views", "/console/users/action", "/console/groups/:id"],
+    `/console/logins/${"a".repeat(64)}`,
+  ])("has the path of a list, not %s", async (path) => {
+    const form = formTo(await browser.visit(`${LIST}?role=admin`), VIEWS);
+    const { status, html } = await browser.submit(form, { name: "x", path });
+    expect([status, html.includes("path must be that of a list")]).toEqual([400, true]);
+    const body = { name: "x", path, query: "", shared: false };
+    for (const response of [
+      await put({ views: [body], lists: [] }),
+      await site.request("POST", "/me/console/views", { token: admin.accessToken, body }),
+    ]) {
+      const { errors } = await response.json();
+      expect(errors.at(-1).detail).toBe("the path must be that of a list, such as /console/users");
+    }
+  });
 });
 
 describe("CON-25 limits", () => {
@@ -191,7 +221,7 @@ describe("CON-25 limits", () => {
 
   test.each([-1, 0, 1])("%i more than LISTS_MAX lists", async (more) => {
     const lists = Array.from({ length: LISTS_MAX + more }, (_, at) => ({
-      path: `/console/list-${at}`,
+      path: groupAt(at),
       query: "per_page=50",
     }));
     expect((await put({ views: [], lists })).status).toBe(more > 0 ? 422 : 200);
@@ -241,5 +271,137 @@ describe("CON-25 columns and rows of a list", () => {
     const done = await browser.submit(formTo(await browser.visit(LIST), USUAL), { act: "forget" });
     expect(done.html).toContain('<th scope="col">Role');
     expect((await get()).lists).toEqual([]);
+  });
+
+  const keep = (body: object, { accessToken: token } = admin) =>
+    site.request("POST", "/me/console/lists", { token, body });
+
+  test.each([
+    ...["per_page=99999", "per_page=x", "per_page=1", "per_page=50&per_page=51", "columns=zzz"],
+    ...["columns=%00", "columns=role,-email", "columns=-role,", "columns=toString"],
+  ])("rejects %s in a list and in a view, as the page of the list does", async (query) => {
+    for (const response of [
+      await keep({ path: LIST, query }),
+      await put({ views: [], lists: [{ path: LIST, query }] }),
+      await put({ views: [viewOf("x", { query })], lists: [] }),
+    ]) {
+      const { status, reason, errors } = await response.json();
+      expect([status, reason, errors.length]).toEqual([400, "console.invalid", 1]);
+    }
+    expect(await get()).toMatchObject({ views: [], lists: [] });
+    const form = formTo(await browser.visit(`${LIST}?per_page=50`), USUAL);
+    expect((await browser.submit(form, { act: "keep", query })).status).toBe(400);
+    const command = await runOn(site, ["views", "columns", admin.user.email, `${LIST}?${query}`]);
+    expect(command.exitCode).not.toBe(0);
+    expect((await browser.visit(LIST)).status).toBe(200);
+  });
+
+  test("names all problems of a list at once", async () => {
+    const { errors } = await (await keep({ path: LIST, query: "columns=zzz&per_page=x" })).json();
+    const columns = "email, role, status, source, last_seen_at, workstations, key";
+    expect(errors).toEqual([
+      { pointer: "/query", detail: "per_page must be 25, 50 or 100" },
+      {
+        pointer: "/query",
+        detail: `columns must be names of columns of this list, all or none with + or - before: ${columns}`,
+      },
+    ]);
+    const unknown = await (await keep({ path: "/console/nope", query: "columns=zzz&per_page=x" })).json();
+    expect(unknown.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(["/path", "/query"]);
+  });
+
+  test.each(["columns=-role%2C-status&per_page=100", "columns=email,key", "per_page=25"])(
+    "accepts %s",
+    async (query) => {
+      expect((await keep({ path: LIST, query })).status).toBe(200);
+      expect((await get()).lists).toHaveLength(1);
+    },
+  );
+
+  test("leaves out empty choices, which the form of a list sends", async () => {
+    expect((await keep({ path: LIST, query: "columns=&per_page=" })).status).toBe(200);
+    expect((await get()).lists).toEqual([]);
+  });
+
+  test("opens with the defaults when an earlier version stored values that the list cannot use", async () => {
+    await keep({ path: LIST, query: "per_page=50" });
+    const store = (path: string, query: string) =>
+      site.world.db.write((tx) => putList(tx, admin.user.id, { path, query }));
+    await store("/console/nope", "per_page=50");
+    for (const query of ["per_page=99999", "per_page=x", "columns=zzz", "columns=%00&per_page=1"]) {
+      await store(LIST, query);
+      const list = await browser.visit(LIST);
+      expect([list.status, list.html.includes('<th scope="col">Role')]).toEqual([200, true]);
+      expect((await get()).lists).toEqual([]);
+    }
+    await store(LIST, "per_page=99999&columns=-role");
+    expect((await get()).lists).toEqual([{ path: LIST, query: "columns=-role" }]);
+    expect((await browser.visit(LIST)).html).not.toContain('<th scope="col">Role');
+  });
+});
+
+describe("CON-25 names and readers of lists", () => {
+  test("lets a member save own lists only, and an auditor those of administrators", async () => {
+    const member = await site.signedIn("member");
+    const ownView = viewOf("x", { path: "/console/me/logins", query: "kind=grant" });
+    for (const [caller, view, status] of [
+      [member, viewOf("x"), 400],
+      [member, ownView, 200],
+      [auditor, viewOf("x"), 200],
+    ] as const) {
+      const token = caller.accessToken;
+      const sent = [
+        await site.request("POST", "/me/console/views", { token, body: view }),
+        await site.request("POST", "/me/console/lists", {
+          token,
+          body: { path: view.path, query: "per_page=50" },
+        }),
+      ];
+      expect(sent.map((response) => response.status)).toEqual([status, status]);
+      const command = ["views", "columns", caller.user.email, view.path];
+      if (caller === member) expect((await runOn(site, command)).exitCode === 0).toBe(status === 200);
+    }
+    const [refused] = (await (await put({ views: [viewOf("x")], lists: [] }, member)).json()).errors;
+    expect(refused).toEqual({
+      pointer: "/views/0/path",
+      detail: "only administrators open this list; choose one of your own, such as /console/me/logins",
+    });
+  });
+
+  test.each(["\u200b", "\u200b \u2060", "\u3164", "\u2800", "\u202e\u202c"])(
+    "refuses a name of invisible characters: %j",
+    async (name) => {
+      const response = await put({ views: [viewOf(name)], lists: [] });
+      const { errors } = await response.json();
+      expect(errors).toEqual([
+        { pointer: "/views/0/name", detail: "the name must have a visible character" },
+      ]);
+    },
+  );
+
+  test("accepts the path of every list", async () => {
+    const gateway = await createGatewayServer();
+    const reader = await gateway.signedIn("admin");
+    const visits = consoleBrowser(gateway, reader);
+    for (const path of LIST_PATHS) {
+      const { status, html } = await visits.visit(path);
+      expect([path, status, html.includes('id="list"')]).toEqual([path, 200, true]);
+      const { accessToken: token } = reader;
+      const body = { path, query: "per_page=50" };
+      expect((await gateway.request("POST", "/me/console/lists", { token, body })).status).toBe(200);
+    }
+    await gateway[Symbol.asyncDispose]();
+  });
+
+  test("knows the columns of every list of the pages", async () => {
+    const typed = new Set<string>();
+    for await (const file of new Bun.Glob("src/server/console/**/*.tsx").scan({ cwd: ROOT })) {
+      const text = await Bun.file(join(ROOT, file)).text();
+      const paths = [...text.matchAll(/ListColumn<"([^"]+)">/g)].map(([, path = ""]) => path);
+      for (const path of paths) typed.add(path);
+      const lists = text.match(/<ListView /g)?.length ?? 0;
+      expect([file, new Set(paths).size]).toEqual([file, lists]);
+    }
+    expect([...typed].sort()).toEqual([...LIST_PATHS, "/console/groups/:id"].sort());
   });
 });

@@ -24,6 +24,7 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
     actor: reader.actor,
     userId: readerPrincipal(reader).userId,
     mayShare: reader.mayAdminister,
+    readsAll: reader.readsAll,
   });
   const needed = { needs: "anyone", back: VIEWS_PATH } as const;
 
