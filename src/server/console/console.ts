@@ -82,12 +82,12 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
     async actLong(request, action, work) {
       const visitor = browser.visitor(request);
       const reader = visitor && readerOf(request, visitor);
-      const mayChange = reader !== undefined && (reader.mayAdminister || action.needs === "anyone");
-      if (mayChange) exchangeOf(request).isAdmitted = true;
-      const fields = await readLongForm(request, mayChange);
+      const isAllowed = reader !== undefined && mayChange(reader, action.needs);
+      if (isAllowed) exchangeOf(request).isAdmitted = true;
+      const fields = await readLongForm(request, isAllowed);
       if (fields) return await console.act(request, fields, action, (actor) => work(actor, fields));
       if (!reader) return signInAgain.ask({ ...action, request });
-      return mayChange ? answer(reader, tooLongPage(action.back)) : forbid(reader, "change");
+      return isAllowed ? answer(reader, tooLongPage(action.back)) : forbid(reader, "change");
     },
 
     actFile: (...args) => createFileAction(browser, frame)(console.act, ...args),
@@ -106,7 +106,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       const reader = readerOf(request, visitor);
       if (!mayOpen(reader, needs)) return forbid(reader, "read");
       try {
-        return finish(reader, await setImmediate(await work(reader))); // other requests run before it is rendered
+        return finish(reader, needs, await setImmediate(await work(reader))); // other requests run before it is rendered
       } catch (error) {
         return refuse(reader, error);
       }
@@ -118,6 +118,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
 }
 
 const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyone" || readsAll;
+const mayChange = ({ mayAdminister }: Reader, needs: Needs): boolean => needs === "anyone" || mayAdminister;
 
 /** @returns `act` */
 const createAct =
@@ -134,14 +135,14 @@ const createAct =
     const isOwn = browser.isOwnForm(fields[OWNER_FIELD], visitor);
     const result = async (): Promise<Response> => {
       if (!mayOpen(reader, needs)) return forbid(reader, "read");
-      if (needs !== "anyone" && !isQuestion && !reader.mayAdminister) return forbid(reader, "change");
+      if (!isQuestion && !mayChange(reader, needs)) return forbid(reader, "change");
       const stale = present ? staleness(() => browser.checkForm(request, fields.csrf, visitor)) : !isOwn;
       if (stale) {
         noteRefusal(request, { reason: "form.stale" });
         return answer(reader, staleFormPage({ ...form, reader, isOwn }));
       }
       try {
-        return finish(reader, await setImmediate(await work(reader))); // as in `show`
+        return finish(reader, needs, await setImmediate(await work(reader))); // as in `show`
       } catch (error) {
         if (needsConfirmation(error)) return answer(reader, unconfirmedPage({ ...form, reader }));
         return refuse(reader, error, back);
@@ -267,8 +268,10 @@ function createFrame(context: RouteContext, browser: Browser) {
     return answer(reader, forbiddenPage(refused));
   };
 
-  /** @returns the page, or a redirect to the page that shows the message */
-  const finish = (reader: Reader, done: Done | Answer): Response => {
+  /** @returns the page, or a redirect to the page that shows the message; a question only for readers who may send its form */
+  const finish = (reader: Reader, needs: Needs, done: Done | Answer): Response => {
+    const isQuestion = "isQuestion" in done && done.isQuestion;
+    if (isQuestion && !mayChange(reader, needs)) return forbid(reader, "change");
     if (!("to" in done)) return answer(reader, done);
     const notice =
       typeof done.notice === "string" ? { kind: "done" as const, text: done.notice } : done.notice;

@@ -39,6 +39,8 @@ export interface ConsolePage {
   status?: number | undefined;
   /** puts the word for an error at the start of the document title */
   isError?: boolean;
+  /** asks before a change: a page of administrators is then only for those who may change something */
+  isQuestion?: boolean;
   /** pages above this one, outermost first */
   breadcrumbs?: readonly { href: string; label: string }[];
   /** events after which the script updates the page's live regions */

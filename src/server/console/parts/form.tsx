@@ -101,6 +101,7 @@ export function confirmationPage(confirmation: Confirmation): ConsolePage {
   } = confirmation;
   return {
     title,
+    isQuestion: true,
     isError: error !== undefined || changed !== undefined,
     status: changed !== undefined ? 409 : error === undefined ? 200 : 400,
     ...(confirmation.breadcrumbs && { breadcrumbs: confirmation.breadcrumbs }),

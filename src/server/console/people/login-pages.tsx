@@ -12,7 +12,7 @@ import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { AsCommand, options } from "../parts/command.tsx";
-import type { Confirmation } from "../parts/form.tsx";
+import { type Confirmation, confirmationPage } from "../parts/form.tsx";
 import { numberText } from "../parts/texts.ts";
 import { type Fact, Facts, Id, State, Text, Time, useReader } from "../parts/values.tsx";
 import { LOGIN_KIND_LABELS, LOGIN_STATES, LoginName } from "./login-list.tsx";
@@ -241,25 +241,36 @@ const CONSEQUENCES: Readonly<Record<LoginView["kind"], string>> = {
   grant: "Its next request is refused, and the workstation must sign in again. Other logins stay.",
 };
 
-export const endLoginConfirmation = (login: LoginView): Confirmation => ({
-  ...endOne(login),
-  title: `End this login${login.user ? ` of ${login.user.email}` : ""}?`,
-  consequences: [
-    <>
-      <LoginName login={login} />, from the address <Text value={login.address} none="that is not known" />
-    </>,
-    CONSEQUENCES[login.kind],
-  ],
-  verb: "End login",
-  back: LOGINS_PATH,
-  breadcrumbs: BREADCRUMBS,
-});
+/** Asks before one login is ended, or says that it is no longer in use. */
+export const endLoginPage = (login: LoginView): ConsolePage =>
+  isLive(login.state)
+    ? confirmationPage({
+        title: `End this login${login.user ? ` of ${login.user.email}` : ""}?`,
+        consequences: [<Origin login={login} />, CONSEQUENCES[login.kind]],
+        action: endLoginPath(login.id),
+        verb: "End login",
+        back: LOGINS_PATH,
+        breadcrumbs: BREADCRUMBS,
+        command: ["logins", "revoke", login.id],
+        api: { method: "POST", path: `/admin/logins/${login.id}/revoke` },
+      })
+    : {
+        title: "This login has ended already",
+        status: 409,
+        isError: true,
+        breadcrumbs: BREADCRUMBS,
+        content: (
+          <p>
+            <Origin login={login} />. Nothing is left to end. <a href={loginPath(login.id)}>See the login</a>
+          </p>
+        ),
+      };
 
-const endOne = ({ id }: LoginView): Pick<Confirmation, "action" | "command" | "api"> => ({
-  action: endLoginPath(id),
-  command: ["logins", "revoke", id],
-  api: { method: "POST", path: `/admin/logins/${id}/revoke` },
-});
+const Origin = ({ login }: { login: LoginView }) => (
+  <>
+    <LoginName login={login} />, from the address <Text value={login.address} none="that is not known" />
+  </>
+);
 
 /** @returns the confirmation of ending every login; the number is typed */
 export const endAllConfirmation = (

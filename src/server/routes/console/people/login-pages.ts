@@ -9,7 +9,7 @@ import { confirmationPage, isTypedNumber } from "../../../console/parts/form.tsx
 import {
   END_ALL_PATH,
   endAllConfirmation,
-  endLoginConfirmation,
+  endLoginPage,
   LOGIN_COLUMNS,
   loginListPage,
   loginPage,
@@ -98,9 +98,7 @@ function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain
     .get(
       `${LOGINS_PATH}/:id/end`,
       ({ request, params }) =>
-        console.show(request, "administrator", () =>
-          confirmationPage(endLoginConfirmation(logins.show(params.id))),
-        ),
+        console.show(request, "administrator", () => endLoginPage(logins.show(params.id))),
       pageRoute("showEndLoginPage", "Asks before one login is ended"),
     )
     .post(
