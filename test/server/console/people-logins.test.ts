@@ -59,6 +59,8 @@ describe("CON-74 groups", () => {
     const one = await read(`groups/${id}`);
     expect([one.status, one.html.includes("bob@example.com"), rowsIn(one.html)]).toEqual([200, true, 1]);
     expect((await read("groups/none")).status).toBe(404);
+    expect((await read(`groups/${id.toUpperCase()}`)).status).toBe(200);
+    expect(rowsIn((await read(`users?group=${id.toUpperCase()}`)).html)).toBe(1);
   });
 });
 
@@ -74,6 +76,10 @@ describe("CON-75 logins", () => {
       1,
       true,
     ]);
+    const capitals = await read(`logins?user_id=${ana.user.id.toUpperCase()}&kind=login_session`);
+    expect(rowsIn(capitals.html)).toBe(1);
+    const [command = []] = commandsIn(capitals.html);
+    expect((await runOn(site, command)).exitCode).toBe(0);
     expect((await read("logins")).html).toContain("(this browser)");
     expect(rowsIn((await read("logins?show=all&kind=device_login")).html)).toBe(2);
   });
@@ -98,7 +104,10 @@ describe("CON-75 logins", () => {
     const page = await read(`logins/${again.loginSessionId}`);
     expect([page.status, page.html.includes("End this login")]).toEqual([200, false]);
     expect(page.html).toContain("<dt>Ended</dt>");
+    const capitals = again.loginSessionId.toUpperCase();
+    expect((await read(`logins/${capitals}`)).status).toBe(200);
     const [command = []] = commandsIn(page.html);
+    expect((await runOn(site, ["logins", "show", capitals])).exitCode).toBe(0);
     expect(JSON.parse((await runOn(site, [...command, "--json"])).stdout)).toMatchObject({ state: "ended" });
     const [request] = requestsIn(page.html);
     const told = await site.request("GET", request?.path ?? "", { cookie: admin.cookie });

@@ -123,7 +123,10 @@ export class Logins {
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** @throws DomainError `login.not_found` */
+  /**
+   * @param id in any case
+   * @throws DomainError `login.not_found`
+   */
   show(id: string): LoginView {
     return this.#viewOf(this.#get(this.dependencies.db.read, id));
   }
@@ -141,7 +144,7 @@ export class Logins {
       if (only && row.userId !== only.userId) throw loginNotFound(id);
       if (!this.#end(tx, row, only?.reason ?? "revoked_by_operator")) return false;
       const before = { state: row.state, user_id: row.userId, created_at: toRfc3339(row.createdAtMs) };
-      this.dependencies.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
+      this.dependencies.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: row.id, before });
       return true;
     }, "access");
   }
@@ -162,7 +165,7 @@ export class Logins {
 
   #get(connection: Connection, id: string): Row {
     const nowMs = this.dependencies.clock.nowMs();
-    const [row] = readRows(connection, { nowMs, filter: { id, limit: 1 } });
+    const [row] = readRows(connection, { nowMs, filter: { id: id.toLowerCase(), limit: 1 } });
     if (!row) throw loginNotFound(id);
     return row;
   }

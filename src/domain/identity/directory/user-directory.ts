@@ -114,13 +114,14 @@ export class UserDirectory extends UserOptions {
   }
 
   /**
-   * @param reference an id, or an address in any case
+   * @param reference an id or an address, in any case
    * @returns the user in any status
    * @throws DomainError `user.not_found`
    */
   find(organizationId: string, reference: string): User {
-    if (!reference.includes("@")) return this.show(organizationId, reference);
-    const user = this.findByAddress(organizationId, reference);
+    const user = reference.includes("@")
+      ? this.findByAddress(organizationId, reference)
+      : store.findUser(this.dependencies.db.read, { organizationId, id: reference.toLowerCase() });
     if (!user) throw userNotFound(reference);
     return user;
   }

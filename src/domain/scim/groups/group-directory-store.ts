@@ -52,7 +52,7 @@ export function findGroup(
   organizationId: string,
   { reference, key }: { reference: string; key: string },
 ): GroupRow | undefined {
-  const [hasId, hasName] = [eq(scimGroups.id, reference), eq(displayNameKey, key)];
+  const [hasId, hasName] = [eq(scimGroups.id, reference.toLowerCase()), eq(displayNameKey, key)];
   return connection
     .select(shown)
     .from(scimGroups)

@@ -31,7 +31,7 @@ const FILTERS: readonly Filter[] = [
     choices: [{ value: "true", label: "With a problem" }],
   },
   { name: "expires_within", label: "Expires within", kind: "text", hint: "Such as 7d or 12h" },
-  { name: "user_id", label: "User", kind: "text", hint: "Id", isOptional: true },
+  { name: "user_id", label: "User", kind: "person", hint: "Address or id", isOptional: true },
 ];
 
 export const KEY_COLUMNS: readonly Column<KeyView, ListColumn<"/console/gateway/keys">>[] = [
@@ -96,10 +96,18 @@ interface KeyListProps {
   values: Values;
   page: KeyedPage<KeyView> | undefined;
   problems?: readonly Problem[] | undefined;
+  /** of the user that the address names */
+  userId: string | undefined;
 }
 
-export function keyListPage({ mayAdminister, values, page, problems = [] }: KeyListProps): ConsolePage {
-  const { q, state, problem, expires_within: within, user_id: userId, cursor } = values;
+export function keyListPage({
+  mayAdminister,
+  values,
+  page,
+  problems = [],
+  userId,
+}: KeyListProps): ConsolePage {
+  const { q, state, problem, expires_within: within, cursor } = values;
   const parameters = Object.entries({ q, state, problem, expires_within: within, user_id: userId });
   const given = parameters.filter((entry): entry is [string, string] => entry[1] !== undefined);
   const list: List<KeyView> = {

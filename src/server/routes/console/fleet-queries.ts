@@ -91,16 +91,18 @@ interface Named {
   organizationId: string;
   text: string | undefined;
   problems: Problem[];
+  /** of the filter; `user` if omitted */
+  name?: string;
 }
 
 /** @returns the id of the user that a filter names by address or id; undefined without a text, or with a problem */
 export async function userIdOf(
   { identity }: Domain,
-  { organizationId, text, problems }: Named,
+  { organizationId, text, problems, name = "user" }: Named,
 ): Promise<string | undefined> {
   if (text === undefined) return undefined;
   try {
-    return identity.users.find(organizationId, text.toLowerCase()).id;
+    return identity.users.find(organizationId, text).id;
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
   }
@@ -109,7 +111,7 @@ export async function userIdOf(
   const others = isSearchable ? await runInTurns(identity.users.colleagues(organizationId, wanted)) : [];
   const proposal = others.length > 0 ? `; did you mean ${others.map(({ email }) => email).join(", ")}` : "";
   problems.push({
-    pointer: "/user",
+    pointer: `/${name}`,
     detail: `no user has the address or id ${quoted(text)}${proposal}${proposal && "?"}`,
   });
   return undefined;

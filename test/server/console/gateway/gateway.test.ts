@@ -104,6 +104,15 @@ describe("CON-77 the list of keys", () => {
     expect((await browser.visit(KEYS)).html.match(/<tr><td/g)).toHaveLength(2);
     const { html } = await browser.visit(`${KEYS}?q=BOB&state=ready&expires_within=3650d`);
     expect(html).not.toContain("ana@example.com");
+    for (const user of ["BOB@example.com", bob.user.id.toUpperCase()]) {
+      const named = await browser.visit(`${KEYS}?user_id=${user}`);
+      expect(named.html.match(/<tr><td/g)).toHaveLength(1);
+      expect(named.html).toContain(`GET /admin/gateway/keys?user_id=${bob.user.id}`);
+      expect(named.html).toContain(`quartermaster keys list --user ${user}`);
+      expect((await browser.visit(`${KEYS}.csv?user_id=${user}`)).html.trim().split("\r\n")).toHaveLength(2);
+    }
+    const nobody = await browser.visit(`${KEYS}?user_id=01890000-0000-7000-8000-000000000000`);
+    expect([nobody.status, nobody.html.includes("No user has the address or id")]).toEqual([400, true]);
     expect((await browser.visit(`${KEYS}?problem=true`)).html).toContain("No keys match these filters.");
   });
 

@@ -4,6 +4,7 @@ import {
   type BulkKeyAction,
   type KeySelection,
 } from "../../../../domain/gateway/administration/bulk-key-changes.ts";
+import { refuseProblems } from "../../../../domain/shared/page.ts";
 import type { Console } from "../../../console/console.ts";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
 import { KEY_BULK, keyBulkEquivalents } from "../../../console/gateway/key-bulk.ts";
@@ -13,6 +14,7 @@ import type { Reader } from "../../../console/reader.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { BULK_FORM, type Bulk, BulkActions } from "../lists/bulk.ts";
+import { keyFilter } from "./key-pages.ts";
 
 /** @returns the question before an action on many keys, and the action */
 export function gatewayKeyBulkPages({ router, domain }: RouteContext, console: Console) {
@@ -23,11 +25,12 @@ export function gatewayKeyBulkPages({ router, domain }: RouteContext, console: C
   const bulk: Bulk<BulkKeyAction, KeySelection & { values?: Values }> = {
     view: KEY_BULK,
     acts: BULK_KEY_ACTIONS,
-    async selectionOf(_, chosen) {
+    async selectionOf(reader, chosen) {
       if ("ids" in chosen) return chosen;
-      const { q, state, problem, expires_within, user_id } = chosen.values;
-      const filter = { q, state, problem, expires_within, user_id };
-      return { filter, text: chosen.text, values: chosen.values };
+      const { filter, problems } = await keyFilter(domain, reader, chosen.values);
+      refuseProblems("gateway_key.invalid", problems);
+      const { user_id } = filter;
+      return { filter, text: chosen.text, values: { ...chosen.values, ...(user_id && { user_id }) } };
     },
     count: ({ organizationId }, selection) => bulkKeys.count(organizationId, selection),
     slice: ({ actor }, slice) => bulkKeys.slice(actor, slice),

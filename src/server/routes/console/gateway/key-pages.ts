@@ -1,7 +1,8 @@
 // The gateway keys of all users in the console: the list, and one key.
-import { readKeyQuery } from "../../../../domain/gateway/administration/key-document.ts";
+import type { Domain } from "../../../../domain/domain.ts";
+import { readKeyQuery, type SentKeyQuery } from "../../../../domain/gateway/administration/key-document.ts";
 import type { User } from "../../../../domain/identity/service.ts";
-import { PER_PAGE_DEFAULT } from "../../../../domain/shared/page.ts";
+import { PER_PAGE_DEFAULT, refuseProblems } from "../../../../domain/shared/page.ts";
 import type { Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
@@ -10,10 +11,11 @@ import { KEY_COLUMNS, keyListPage } from "../../../console/gateway/key-list.tsx"
 import { keyPage } from "../../../console/gateway/key-page.tsx";
 import { KEYS_PATH } from "../../../console/gateway/words.ts";
 import { csvRoute, walkCursors } from "../../../console/list/csv.ts";
-import { found, listValues } from "../../../console/list/list.ts";
+import { found, listValues, type Values } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
+import { userIdOf } from "../fleet-queries.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 export function gatewayKeyPages({ router, domain }: RouteContext, console: Console) {
@@ -25,25 +27,26 @@ export function gatewayKeyPages({ router, domain }: RouteContext, console: Conso
 
   const listPage = async (reader: Reader) => {
     const values = listValues(reader);
-    const { per_page: limit = String(PER_PAGE_DEFAULT), ...filters } = values;
-    const { rows: page, problems } = await found(() =>
-      directory.listByKey(reader.organizationId, readKeyQuery({ ...filters, limit })),
+    const { per_page: limit = String(PER_PAGE_DEFAULT), cursor } = values;
+    const { filter, problems: wrong } = await keyFilter(domain, reader, values);
+    const { rows: page, problems } = await found(
+      () => directory.listByKey(reader.organizationId, readKeyQuery({ ...filter, cursor, limit })),
+      wrong,
     );
     return keyListPage({
       mayAdminister: reader.mayAdminister,
       values,
       page,
       problems: problems?.map(withNameOfAddress),
+      userId: filter.user_id,
     });
   };
 
   const file = async (reader: Reader) => {
-    const { q, state, problem, expires_within, user_id } = listValues(reader);
+    const { filter, problems } = await keyFilter(domain, reader, listValues(reader));
+    refuseProblems("gateway_key.invalid", problems);
     const pages = await walkCursors((cursor) =>
-      directory.listByKey(
-        reader.organizationId,
-        readKeyQuery({ q, state, problem, expires_within, user_id, cursor }),
-      ),
+      directory.listByKey(reader.organizationId, readKeyQuery({ ...filter, cursor })),
     );
     return exportAnswer(domain, reader, { list: "gateway_keys", columns: KEY_COLUMNS, pages });
   };
@@ -71,6 +74,17 @@ export function gatewayKeyPages({ router, domain }: RouteContext, console: Conso
         }),
       pageRoute("showGatewayKeyPage", "The gateway key of one user"),
     );
+}
+
+/** @returns the filters of an address as the domain takes them: the user by id */
+export async function keyFilter(
+  domain: Domain,
+  { organizationId }: Reader,
+  { q, state, problem, expires_within, user_id: text }: Values,
+): Promise<{ filter: SentKeyQuery; problems: readonly Problem[] }> {
+  const problems: Problem[] = [];
+  const user_id = await userIdOf(domain, { organizationId, text, problems, name: "user_id" });
+  return { filter: { q, state, problem, expires_within, user_id }, problems };
 }
 
 /** The list's address names the number of rows in its own way. */

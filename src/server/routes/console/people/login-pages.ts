@@ -1,7 +1,7 @@
 // Logins in the console: the list, ending one, and ending all of them.
 import { readLoginQuery } from "../../../../domain/access/logins/login-document.ts";
 import { refuseProblems } from "../../../../domain/shared/page.ts";
-import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import type { Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkCursors } from "../../../console/list/csv.ts";
 import { found, listValues, type Values } from "../../../console/list/list.ts";
@@ -18,6 +18,7 @@ import { LOGINS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
+import { userIdOf } from "../fleet-queries.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 const Confirmed = formOf({ csrf: FormField, by: FormField });
@@ -34,7 +35,7 @@ export function loginPages({ router, domain }: RouteContext, console: Console) {
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
           const values = listValues(reader);
-          const { userId, problems: wrongUser } = userIn(reader, values);
+          const { userId, problems: wrongUser } = await userIn(reader, values);
           const { kind, show, cursor, per_page: limit = "25" } = values;
           const { rows, problems } = await found(
             () => logins.list(readLoginQuery({ user_id: userId, kind, show, cursor, limit })),
@@ -50,7 +51,7 @@ export function loginPages({ router, domain }: RouteContext, console: Console) {
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
           const values = listValues(reader);
-          const { userId, problems } = userIn(reader, values);
+          const { userId, problems } = await userIn(reader, values);
           refuseProblems("logins.invalid", problems);
           const { kind, show } = values;
           const pages = await walkCursors((cursor) =>
@@ -117,15 +118,9 @@ function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain
 
 /** @returns a function that finds the user of the filter by address or id; an unknown user is a problem of the filter */
 const createUserFilter =
-  ({ identity }: Pick<RouteContext["domain"], "identity">) =>
-  ({ organizationId }: Reader, { user_id: reference }: Values) => {
+  (domain: RouteContext["domain"]) =>
+  async ({ organizationId }: Reader, { user_id: text }: Values) => {
     const problems: Problem[] = [];
-    if (reference === undefined) return { userId: undefined, problems };
-    try {
-      return { userId: identity.users.find(organizationId, reference).id, problems };
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.kind !== "not_found") throw error;
-      problems.push({ pointer: "/user_id", detail: error.message });
-      return { userId: undefined, problems };
-    }
+    const userId = await userIdOf(domain, { organizationId, text, problems, name: "user_id" });
+    return { userId, problems };
   };
