@@ -19,6 +19,7 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { TaskOptions } from "../backup/backup-task.ts";
 import { inspectBackup, restoreBackup } from "../backup/restore.ts";
+import { verifyBackup } from "../backup/verify.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
 import type { Lease } from "./lease/lease-object.ts";
 import { refuseWithoutLitestream, restoreReplica } from "./litestream.ts";
@@ -107,7 +108,7 @@ export async function findSource(
 export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   const { config, clock, ids, directory, source, signal } = options;
   assertTakeoverPossible(options);
-  assertUnused(directory); // before the term of the other machine ends
+  await assertRestorable(options); // before the term of the other machine ends
   const own = newTerm(source.nextNumber, ids);
   const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
   const record = {
@@ -133,6 +134,26 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
     writeOwnTerm(directory, own);
     await replaceRecord(source.store, { ...record, restored: end });
     return { term: own.term, restored, formerLease, aside, tail, missingKeys };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Restores and reads all of the replica once, and removes the copy: a machine whose data is intact must not lose its term to a
+ * replica that is damaged.
+ */
+async function assertRestorable(options: TakeoverOptions): Promise<void> {
+  const { config, ids, directory, source, signal } = options;
+  const folder = stagingIn(directory, ids.uuid());
+  try {
+    const target = join(folder, "replica.db");
+    await restoreReplica({ config, database: directory.database, term: source.term, target, folder, signal });
+    await verifyBackup(target, options);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const isDamaged = error.kind === "unverified" || error.reason === "storage.damaged";
+    throw isDamaged ? damagedReplica(source, error) : error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -197,7 +218,7 @@ function missingKeysIn(
 
 /**
  * Finds what would stop a takeover after it has ended the term of the other machine.
- * @throws DomainError `standby.no_litestream`, `standby.no_keys`
+ * @throws DomainError `standby.no_litestream`, `standby.no_keys`; `unavailable` while another program has the database open
  */
 export function assertTakeoverPossible({
   config,
@@ -205,6 +226,7 @@ export function assertTakeoverPossible({
   ids,
 }: Pick<TakeoverOptions, "config" | "directory" | "ids">): void {
   refuseWithoutLitestream(config);
+  assertUnused(directory);
   // Without the keys, the restored data would open, but no secret in it.
   if (config.has("keys.sealing_key")) return;
   if (existsSync(directory.keys) && new SealingKeyFiles(directory.keys, ids).list().length > 0) return;
@@ -227,6 +249,17 @@ const noReplica = ({ url }: ReplicaStore): DomainError =>
   new DomainError("not_found", "standby.no_replica", `${url} has no replica`, {
     hint: "check standby.replica, and that Litestream has run on the other machine",
   });
+
+const damagedReplica = ({ store, term }: Source, cause: DomainError): DomainError =>
+  new DomainError(
+    "unverified",
+    "standby.replica_damaged",
+    `the replica of term ${term} in ${store.url} cannot be used: ${cause.message}`,
+    {
+      hint: "nothing was changed: if the data of the other machine is intact, start it again, and then its Litestream; otherwise put the last good backup in force: quartermaster backup restore FILE",
+      cause,
+    },
+  );
 
 const alreadyBegun = (term: string): DomainError =>
   new DomainError("conflict", "standby.already_begun", `another machine has begun the term ${term}`, {

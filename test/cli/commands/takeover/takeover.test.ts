@@ -142,6 +142,21 @@ test("STB-6 a replica that Litestream cannot restore changes nothing", async () 
   expect(readdirSync(active.data).filter((name) => /^(restor|replaced)/.test(name))).toEqual([]);
 });
 
+test("STB-6 a damaged replica does not end the term of the other machine, and the error says what to do", async () => {
+  using active = await createInstallation();
+  connect(active, active);
+  const source = join(active.folder, "source.db");
+  const bytes = readFileSync(source);
+  writeFileSync(source, bytes.fill(0xaa, 20 * 4096, 24 * 4096));
+  const { exitCode, stderr } = await active.run(`takeover ${SETTINGS} --old-machine-is-off --confirm data`);
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 7,
+    stderr: expect.stringContaining("nothing was changed: if the data of the other machine is intact"),
+  });
+  expect(readdirSync(join(active.folder, "replica"))).toEqual([FIRST]);
+  expect(readdirSync(active.data).filter((name) => /^(restor|replaced)/.test(name))).toEqual([]);
+});
+
 test("STB-6 a takeover without Litestream does not end the term of the other machine", async () => {
   using active = await createInstallation();
   connect(active, active);
@@ -160,7 +175,9 @@ test("STB-6 a takeover while Litestream has the database open does not end the t
   using litestream = openConnection(join(active.data, "quartermaster.db"), { readonly: true });
   litestream.run("BEGIN");
   litestream.query("SELECT count(*) FROM users").get();
-  const { exitCode, stderr } = await active.run(`takeover ${SETTINGS} --old-machine-is-off --confirm data`);
+  const line = `takeover ${SETTINGS} --old-machine-is-off --confirm data`;
+  const { exitCode, stderr } = await active.run(line);
+  expect(await active.run(`${line} --dry-run`)).toMatchObject({ exitCode, stdout: "" });
   expect({ exitCode, stderr }).toMatchObject({
     exitCode: 6,
     stderr: expect.stringContaining(
