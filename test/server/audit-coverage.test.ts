@@ -721,6 +721,19 @@ const CASES: Readonly<Record<string, Case>> = {
       asAdmin(site, { body: { name: "all", path: "/console/users", query: "role=admin", shared: false } }),
     leaves: ["console.update"],
   },
+  "DELETE /me/console/views/:id": {
+    async ask({ signedIn, domain }) {
+      const caller = await signedIn("member");
+      const { actor, user } = caller;
+      await domain.preferences.save(
+        { actor, userId: user.id, mayShare: false, readsAll: false },
+        { name: "x", path: "/console/me/logins", query: "kind=grant", isShared: false },
+      );
+      const [{ id = "" } = {}] = domain.preferences.of(user.id).views;
+      return { ...bearer(caller), path: `/me/console/views/${id}` };
+    },
+    leaves: ["console.update"],
+  },
   "POST /me/console/lists": {
     ask: (site) => asAdmin(site, { body: { path: "/console/users", query: "per_page=50" } }),
     leaves: ["console.update"],

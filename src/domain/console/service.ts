@@ -34,8 +34,8 @@ export interface Owner {
 
 /** Everything that a person keeps, before any check. */
 export interface PreferencesRequest {
-  /** at most VIEWS_MAX */
-  views: readonly ViewRequest[];
+  /** at most VIEWS_MAX; one with the id of a view of the person changes this view */
+  views: readonly (ViewRequest & { id?: string | undefined })[];
   /** at most LISTS_MAX */
   lists: readonly ListAddress[];
 }
@@ -75,7 +75,7 @@ export class Preferences {
   find({ actor: { organizationId }, userId }: Pick<Owner, "actor" | "userId">, id: string): SavedView {
     const view = store.findView(this.dependencies.db.read, { organizationId, id });
     if (view?.ownerId === userId) return view;
-    throw new DomainError("not_found", "console_view.not_found", "there is no such view");
+    throw noSuchView();
   }
 
   /**
@@ -91,7 +91,7 @@ export class Preferences {
       owner,
       { view: view.name, path: view.path, query: view.query, shared: view.isShared },
       (tx) => {
-        const row = this.#rowOf(owner, view);
+        const row = this.#rowOf(owner, view, this.dependencies.ids.uuid());
         if (store.countOtherViews(tx, row) >= VIEWS_MAX) throw tooMany("views", VIEWS_MAX);
         store.putView(tx, row);
       },
@@ -101,7 +101,9 @@ export class Preferences {
   /** @throws DomainError `console_view.not_found` */
   async remove(owner: Owner, id: string): Promise<SavedView> {
     const view = this.find(owner, id);
-    await this.#change(owner, { removed: view.name }, (tx) => store.removeView(tx, id));
+    await this.#change(owner, { removed: view.name, path: view.path, view_id: id }, (tx) => {
+      if (store.removeView(tx, id) === 0) throw noSuchView(); // somebody else was faster
+    });
     return view;
   }
 
@@ -117,7 +119,7 @@ export class Preferences {
   }
 
   /**
-   * Replaces everything that the person keeps.
+   * Replaces everything that the person keeps. A view stays, with its id, if the request names its id, or its list and name.
    * @throws DomainError `console.invalid` with all problems, `console.not_shared`
    */
   async replace(owner: Owner, request: PreferencesRequest): Promise<ConsolePreferences> {
@@ -129,12 +131,15 @@ export class Preferences {
     problems.push(
       ...repeated("views", views, ({ path, name }) => `${path} ${name}`),
       ...repeated("lists", lists, ({ path }) => path),
+      ...repeatedIds(request.views),
     );
     refuse(problems);
     checkShared(owner, views);
     await this.#change(owner, { views: views.length, lists: lists.length }, (tx) => {
+      const ids = stayingIds(request.views, views, store.viewsOf(tx, owner.userId));
       store.removeAll(tx, owner.userId);
-      for (const view of views) store.putView(tx, this.#rowOf(owner, view));
+      for (const [index, view] of views.entries())
+        store.putView(tx, this.#rowOf(owner, view, ids[index] ?? this.dependencies.ids.uuid()));
       for (const list of lists) store.putList(tx, owner.userId, list);
     });
     return this.of(owner.userId);
@@ -148,10 +153,35 @@ export class Preferences {
     }, "unobserved");
   }
 
-  #rowOf({ actor: { organizationId }, userId: ownerId }: Owner, view: ViewRequest): store.ViewRow {
-    return { ...view, id: this.dependencies.ids.uuid(), organizationId, ownerId };
+  #rowOf(
+    { actor: { organizationId }, userId: ownerId }: Owner,
+    { name, path, query, isShared }: ViewRequest,
+    id: string,
+  ): store.ViewRow {
+    return { id, organizationId, ownerId, name, path, query, isShared };
   }
 }
+
+/**
+ * @param named the views of the request, with the ids that it names
+ * @param views the same views as they are stored
+ * @returns for each view the id of the stored one that it replaces: the named one, or that of the same list and name
+ */
+function stayingIds(
+  named: PreferencesRequest["views"],
+  views: readonly ViewRequest[],
+  stored: readonly SavedView[],
+): (string | undefined)[] {
+  const byId = named.map(({ id }) => stored.find((view) => view.id === id)?.id);
+  return views.map(
+    ({ path, name }, index) =>
+      byId[index] ??
+      stored.find((view) => view.path === path && view.name === name && !byId.includes(view.id))?.id,
+  );
+}
+
+const noSuchView = (): DomainError =>
+  new DomainError("not_found", "console_view.not_found", "there is no such view");
 
 function checkShared({ mayShare }: Owner, views: readonly ViewRequest[]): void {
   if (mayShare || views.every(({ isShared }) => !isShared)) return;
@@ -169,6 +199,14 @@ function repeated<T>(name: string, entries: readonly T[], keyOf: (entry: T) => s
     keys.indexOf(key) === at ? [] : [{ pointer: `/${name}/${at}`, detail: "an earlier entry is the same" }],
   );
 }
+
+/** @returns a problem for each view whose id an earlier one has */
+const repeatedIds = (views: PreferencesRequest["views"]): Problem[] =>
+  views.flatMap(({ id }, at) =>
+    id === undefined || views.findIndex((view) => view.id === id) === at
+      ? []
+      : [{ pointer: `/views/${at}/id`, detail: "an earlier view has this id" }],
+  );
 
 function refuse(problems: readonly Problem[]): void {
   if (problems.length === 0) return;

@@ -70,9 +70,9 @@ export function putView(tx: Tx, row: ViewRow): void {
     .run();
 }
 
-export function removeView(tx: Tx, id: string): void {
-  tx.delete(views).where(eq(views.id, id)).run();
-}
+/** @returns 0 if there is no such view */
+export const removeView = (tx: Tx, id: string): number =>
+  changesOf(tx.delete(views).where(eq(views.id, id)).run());
 
 /** @returns the query that the person keeps for a list */
 export const findList = (

@@ -10,7 +10,8 @@ import {
 } from "../../domain/console/service.ts";
 import { isAuditor } from "../console/reader.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
-import { json } from "../http/responses.ts";
+import { Uuid } from "../http/paging.ts";
+import { json, noContent } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
@@ -30,6 +31,18 @@ const View = Type.Object(
   },
   { additionalProperties: false },
 );
+const KeptView = Type.Object({ id: Uuid, ...View.properties });
+const PutView = Type.Object(
+  {
+    id: Type.Optional(Uuid),
+    ...View.properties,
+  },
+  {
+    additionalProperties: false,
+    description: "A view that has the id of a saved one, or its list and name, replaces it and keeps its id",
+  },
+);
+const ViewPath = Type.Object({ id: Uuid });
 const List = Type.Object(address, {
   additionalProperties: false,
   description: "columns and rows that the caller wants of a list",
@@ -37,13 +50,14 @@ const List = Type.Object(address, {
 
 const Preferences = Type.Object(
   {
-    views: Type.Array(View, { maxItems: VIEWS_MAX }),
+    views: Type.Array(PutView, { maxItems: VIEWS_MAX }),
     lists: Type.Array(List, { maxItems: LISTS_MAX }),
   },
   { additionalProperties: false },
 );
 const Kept = Type.Object({
-  ...Preferences.properties,
+  views: Type.Array(KeptView, { maxItems: VIEWS_MAX }),
+  lists: Preferences.properties.lists,
   shared: Type.Array(View, { description: "views that others show to all administrators" }),
 });
 
@@ -57,6 +71,10 @@ const described = {
     400: { description: "The name or the address is not allowed" },
     403: { description: "The view is shared by a user who is not an administrator" },
     409: { description: "The caller keeps as many views as possible" },
+  }),
+  remove: describe("removeOwnView", "Remove a view; its list and rows stay", {
+    204: { description: "The view is removed" },
+    404: { description: "The caller has no such view" },
   }),
   keep: describe("saveOwnList", "Save the columns and rows of a list; without any, its defaults return", {
     200: { description: "What the caller keeps now", schema: Kept },
@@ -77,7 +95,7 @@ export function ownConsoleRoutes(context: RouteContext) {
     const { organizationId, userId, role } = principalOf(request);
     const { views, lists } = preferences.of(userId);
     const shared = role === "admin" ? preferences.sharedByOthers(organizationId, userId) : [];
-    return { views: views.map(toView), lists: [...lists], shared: shared.map(toView) };
+    return { views: views.map(toKeptView), lists: [...lists], shared: shared.map(toView) };
   };
 
   const ownerOf = (request: Request): Owner => {
@@ -95,7 +113,11 @@ export function ownConsoleRoutes(context: RouteContext) {
     .put(
       "/me/console",
       async ({ request, body }) => {
-        const views = body.views.map(({ shared: isShared, ...view }) => ({ ...view, isShared }));
+        const views = body.views.map(({ id, shared: isShared, ...view }) => ({
+          ...view,
+          id: id?.toLowerCase(),
+          isShared,
+        }));
         await preferences.replace(ownerOf(request), { views, lists: body.lists });
         return json(keptOf(request));
       },
@@ -109,6 +131,14 @@ export function ownConsoleRoutes(context: RouteContext) {
       },
       { requires: "governance:read", accepts: "json", body: View, detail: described.save },
     )
+    .delete(
+      "/me/console/views/:id",
+      async ({ request, params }) => {
+        await preferences.remove(ownerOf(request), params.id.toLowerCase());
+        return noContent();
+      },
+      { requires: "governance:read", accepts: "nothing", params: ViewPath, detail: described.remove },
+    )
     .post(
       "/me/console/lists",
       async ({ request, body }) => {
@@ -118,6 +148,8 @@ export function ownConsoleRoutes(context: RouteContext) {
       { requires: "governance:read", accepts: "json", body: List, detail: described.keep },
     );
 }
+
+const toKeptView = (view: SavedView): Static<typeof KeptView> => ({ id: view.id, ...toView(view) });
 
 const toView = ({ name, path, query, isShared: shared }: SavedView): Static<typeof View> => ({
   name,

@@ -1,6 +1,6 @@
 // The reader's saved views, those that others share with all administrators, and lists with saved columns.
 /** @jsxImportSource preact */
-import type { ConsolePreferences, ListAddress, SavedView } from "../../../domain/console/service.ts";
+import type { ListAddress, SavedView } from "../../../domain/console/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { VIEWS_PATH, viewAddress } from "../list/views.tsx";
 import { AsCommand } from "../parts/command.tsx";
@@ -92,13 +92,10 @@ function Table({ views, labels }: Omit<OwnViews, "lists">) {
 }
 
 /**
- * @param kept the address of the reader, and everything that the reader keeps; the request for a program sends it without the view
+ * @param email address of the reader
  * @returns the page that asks before a view is removed
  */
-export const removeViewPage = (
-  { id, name, isShared }: SavedView,
-  { views, lists, email }: ConsolePreferences & { email: string },
-): ConsolePage =>
+export const removeViewPage = ({ id, name, isShared }: SavedView, email: string): ConsolePage =>
   confirmationPage({
     title: "Remove this view?",
     consequences: [
@@ -112,14 +109,5 @@ export const removeViewPage = (
     back: VIEWS_PATH,
     breadcrumbs: BREADCRUMBS,
     command: ["views", "remove", email, id],
-    api: {
-      method: "PUT",
-      path: "/me/console",
-      body: {
-        views: views.filter((view) => view.id !== id).map(bodyOf),
-        lists: lists.map(({ path, query }) => ({ path, query })),
-      },
-    },
+    api: { method: "DELETE", path: `/me/console/views/${id}` },
   });
-
-const bodyOf = ({ name, path, query, isShared: shared }: SavedView) => ({ name, path, query, shared });

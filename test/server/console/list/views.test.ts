@@ -81,16 +81,23 @@ describe("CON-25 a saved view", () => {
       token: admin.accessToken,
       body: { ...saving.body, name: "all" },
     });
-    expect((await saved.json()).views).toEqual([viewOf("all", { query: "role=admin&columns=-source" })]);
+    expect((await saved.json()).views).toMatchObject([
+      viewOf("all", { query: "role=admin&columns=-source" }),
+    ]);
     await put({ views: [viewOf("all"), viewOf("stays")], lists: [{ path: LIST, query: "per_page=50" }] });
     const [, path = ""] =
       /href="([^"]*\/remove)"[^>]*>Remove <span[^>]*>all</.exec((await browser.visit(VIEWS)).html) ?? [];
-    const removing = requestIn((await browser.visit(path)).html, "PUT");
-    await site.request("PUT", removing.path, { token: admin.accessToken, body: removing.body });
+    const { html } = await browser.visit(path);
+    const [{ method, path: address } = { method: "", path: "" }] = requestsIn(html);
+    await save("role=member", { name: "saved meanwhile" });
+    const before: { id: string; name: string }[] = (await get()).views;
+    const removed = await site.request(method, address, { token: admin.accessToken });
+    expect([method, removed.status, await removed.text()]).toEqual(["DELETE", 204, ""]);
     expect(await get()).toMatchObject({
-      views: [viewOf("stays")],
+      views: before.filter(({ name }) => name !== "all"),
       lists: [{ path: LIST, query: "per_page=50" }],
     });
+    expect(before).toHaveLength(3);
     const refused = await site.request("POST", saving.path, {
       token: admin.accessToken,
       body: { ...saving.body, name: "" },
@@ -112,7 +119,7 @@ describe("CON-25 a saved view", () => {
       ).exitCode,
     ).toBe(0);
     const query = "role=admin&q=o%27x+%26+y";
-    expect((await get()).views).toEqual([viewOf(name, { query })]);
+    expect((await get()).views).toMatchObject([viewOf(name, { query })]);
     const [listing = []] = await commandsAt(VIEWS);
     const { items } = JSON.parse((await runOn(site, [...listing, "--json"])).stdout);
     expect(items).toMatchObject([{ name, path: LIST, query, shared: false }]);
@@ -151,6 +158,50 @@ describe("CON-25 a saved view", () => {
     expect(refused.status).toBe(400);
   });
 
+  test("is removed by its owner only, once, and the audit log names it", async () => {
+    const shared = await put({ views: [viewOf("Our view", { shared: true })], lists: [] });
+    const [{ id }] = (await shared.json()).views;
+    const remove = async ({ accessToken: token }: Caller, view: string) => {
+      const response = await site.request("DELETE", `/me/console/views/${view}`, { token });
+      return [response.status, response.status === 204 ? null : (await response.json()).reason];
+    };
+    const none = [404, "console_view.not_found"];
+    expect(await remove(other, id)).toEqual(none);
+    expect(await remove(admin, crypto.randomUUID())).toEqual(none);
+    expect((await remove(admin, "x"))[0]).not.toBe(204);
+    expect(await remove(admin, id.toUpperCase())).toEqual([204, null]);
+    expect(await remove(admin, id)).toEqual(none);
+    const [entry] = site.domain.auditLog.list(admin.user.organizationId, {}).items;
+    expect(entry).toMatchObject({ action: "console.update", target: admin.user.id });
+    expect(JSON.parse(entry?.after ?? "")).toEqual({ removed: "Our view", path: LIST, view_id: id });
+  });
+
+  test("keeps its id when all are replaced, by its id or by its list and name", async () => {
+    await put({ views: ["a", "b", "c"].map((name) => viewOf(name)), lists: [] });
+    const [a, b, c] = (await get()).views;
+    const views = [
+      { ...a, name: "b" }, // takes the name of b, whose id nobody names
+      viewOf("c", { query: "role=member" }),
+      { ...viewOf("d"), id: crypto.randomUUID() },
+    ];
+    const saved = (await (await put({ views, lists: [] })).json()).views;
+    expect(saved).toMatchObject([
+      { ...viewOf("b"), id: a.id },
+      { ...viewOf("c", { query: "role=member" }), id: c.id },
+      viewOf("d"),
+    ]);
+    expect([a.id, b.id, c.id, views[2].id]).not.toContain(saved[2].id);
+    const { views: again } = await (await put({ views: saved, lists: [] })).json();
+    expect(again).toEqual(saved);
+    const twice = [a, { ...a, name: "other" }];
+    expect((await (await put({ views: twice, lists: [] })).json()).errors).toEqual([
+      { pointer: "/views/1/id", detail: "an earlier view has this id" },
+    ]);
+    const foreign = (await (await put({ views: saved, lists: [] }, other)).json()).views;
+    expect(foreign.filter(({ id }: { id: string }) => JSON.stringify(saved).includes(id))).toEqual([]);
+    expect((await get()).views).toEqual(saved);
+  });
+
   test("is its owner's, unless it is for all administrators", async () => {
     await put({ views: [viewOf("mine"), viewOf("ours", { shared: true })], lists: [] });
     for (const caller of [other, auditor]) {
@@ -176,7 +227,7 @@ describe("CON-25 a saved view", () => {
   test("replaces the one of the same name, and is removed after a question", async () => {
     await save("role=admin", { name: "one" });
     await save("role=member", { name: "one" });
-    expect((await get()).views).toEqual([viewOf("one", { query: "role=member" })]);
+    expect((await get()).views).toMatchObject([viewOf("one", { query: "role=member" })]);
     const [{ id = "" } = {}] = site.domain.preferences.of(admin.user.id).views;
     const path = `${VIEWS}/${id}/remove`;
     expect((await consoleBrowser(site, other).visit(path)).status).toBe(404);

@@ -70,10 +70,7 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
       `${VIEWS_PATH}/:id/remove`,
       ({ request, params }) =>
         console.show(request, "anyone", (reader) =>
-          removeViewPage(preferences.find(ownerOf(reader), params.id), {
-            ...preferences.of(readerPrincipal(reader).userId),
-            email: readerPrincipal(reader).email,
-          }),
+          removeViewPage(preferences.find(ownerOf(reader), params.id), readerPrincipal(reader).email),
         ),
       pageRoute("showSavedViewRemoval", "Asks before a saved view is removed"),
     )
