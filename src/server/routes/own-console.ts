@@ -68,9 +68,10 @@ const described = {
   }),
   save: describe("saveOwnView", "Save a view; one of the same list and name is replaced", {
     200: { description: "What the caller keeps now", schema: Kept },
-    400: { description: "The name or the address is not allowed" },
+    400: {
+      description: "The name or the address is not allowed, or the caller keeps as many views as possible",
+    },
     403: { description: "The view is shared by a user who is not an administrator" },
-    409: { description: "The caller keeps as many views as possible" },
   }),
   remove: describe("removeOwnView", "Remove a view; its list and rows stay", {
     204: { description: "The view is removed" },

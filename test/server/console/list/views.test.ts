@@ -268,6 +268,15 @@ describe("CON-25 limits", () => {
     if (more !== 0) return;
     expect((await save("role=member", { name: "view 1" })).status).toBe(200);
     expect((await save("status=active", { name: "one more" })).html).toContain("remove one first");
+    const { accessToken: token } = admin;
+    const refused = await site.request("POST", "/me/console/views", { token, body: viewOf("one more") });
+    const { paths } = await (await site.request("GET", "/openapi.json", { token })).json();
+    expect([refused.status, (await refused.json()).reason]).toEqual([400, "console.invalid"]);
+    const { responses } = paths["/me/console/views"].post;
+    expect([responses[400].description, responses[409]]).toEqual([
+      expect.stringContaining("as many views as possible"),
+      undefined,
+    ]);
   });
 
   test.each([-1, 0, 1])("%i more than LISTS_MAX lists", async (more) => {
