@@ -140,16 +140,16 @@ async function answerForOne(
   return json(personal, { headers: { vary: POLICY_VARY, ...requiredVersionHeader(document) } });
 }
 
-/** Result by status; any other status is `failed`. */
+/** Result by status. */
 const RESULTS: Readonly<Record<number, string>> = {
   200: "sent",
   304: "unchanged",
-  401: "refused",
-  403: "refused",
   404: "no_policy",
   409: "key_needed",
   426: "client_too_old",
 };
+/** Any other status below 500, such as 429 for too many invalid tokens: nothing is wrong with the policy. */
+const REFUSED = "refused";
 const FAILED = "failed";
 
 /** Call it once. */
@@ -188,8 +188,9 @@ function registerMetrics(
     async collect() {
       const responses = await responsesByStatus(metrics, PATH);
       this.reset();
-      for (const result of [...Object.values(RESULTS), FAILED]) this.inc({ result }, 0);
-      for (const [status, count] of responses) this.inc({ result: RESULTS[status] ?? FAILED }, count);
+      for (const result of [...Object.values(RESULTS), REFUSED, FAILED]) this.inc({ result }, 0);
+      for (const [status, count] of responses)
+        this.inc({ result: RESULTS[status] ?? (status < 500 ? REFUSED : FAILED) }, count);
     },
   });
 }
