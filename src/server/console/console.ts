@@ -283,7 +283,8 @@ function createFrame(context: RouteContext, browser: Browser) {
     const failure = failureOf(error);
     if (!failure || failure.status >= 500) throw error;
     const { requestId } = exchangeOf(reader.request);
-    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, back }));
+    const path = reader.url.pathname;
+    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, back, path }));
   };
 
   const signInAgain = createSignInAgain(context, browser);

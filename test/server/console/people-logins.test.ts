@@ -97,6 +97,13 @@ describe("CON-75 logins", () => {
       )?.[1] ?? "";
     const grant = await read(await pathIn("grant"));
     expect(grant.status).toBe(200);
+    expect(grant.html).toContain("has not reported yet");
+    const used = /<td[^>]*><a href="\/console\/(logins\/[^"/]*)"/.exec(
+      (await read("logins?user_id=ana@example.com&kind=device_login&show=all")).html,
+    );
+    const { html: usedHtml } = await read(used?.[1] ?? "");
+    expect(usedHtml).toContain("Login: sign-in of a workstation</h1>");
+    expect(usedHtml).not.toContain("<dt>Expires</dt>");
     for (const text of ["ana@example.com", "In use", "a login in a browser", "End this login"])
       expect(grant.html).toContain(text);
     const again = await site.signInAgain(ana.user);
@@ -112,6 +119,9 @@ describe("CON-75 logins", () => {
     const [request] = requestsIn(page.html);
     const told = await site.request("GET", request?.path ?? "", { cookie: admin.cookie });
     expect(await told.json()).toMatchObject({ id: again.loginSessionId, state: "ended" });
+    const missing = await read("logins/x");
+    expect(missing.html).toContain('<a href="/console/logins">Go to Logins</a>');
+    expect(missing.html).not.toContain("`");
     for (const path of ["logins/x", "logins/01890000-0000-7000-8000-000000000000", "logins/%00"])
       expect((await read(path)).status).toBe(404);
     const member = await site.signInAgain(ana.user);

@@ -58,6 +58,7 @@ export const listReporters = (
 ) =>
   connection
     .select({
+      id: shown.id,
       grantId: shown.grantId,
       hostname: shown.hostname,
       platform: shown.platform,

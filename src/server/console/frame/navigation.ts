@@ -129,6 +129,12 @@ export function navigationFor(readsAll: boolean, has: (feature: Feature) => bool
 export const isCurrent = (href: string, path: string): boolean =>
   path === href || (!PARENTS.includes(href) && path.startsWith(`${href}/`));
 
+/** @returns the closest page of the navigation above this path; undefined for none */
+export const pageAbove = (path: string): NavigationLink | undefined =>
+  GROUPS.flatMap(({ links }) => links)
+    .filter(({ href }) => href !== CONSOLE && path.startsWith(`${href}/`))
+    .sort((one, other) => other.href.length - one.href.length)[0];
+
 /** Pages below these have their own links. */
 const PARENTS: readonly string[] = [
   CONSOLE,

@@ -11,7 +11,7 @@ import { Text } from "../parts/values.tsx";
 import type { Reader } from "../reader.ts";
 import type { ConsolePage } from "./frame.tsx";
 import { isInParts, type Kept, KeptFields, keptFields, OWNER_FIELD } from "./kept-fields.tsx";
-import { CONSOLE } from "./navigation.ts";
+import { CONSOLE, pageAbove } from "./navigation.ts";
 import { refusalWords } from "./refusal-words.ts";
 
 const MAY = {
@@ -53,12 +53,20 @@ export const featureOffPage = (
   ),
 });
 
-/** What was refused, why, what to do next, and the request id. @param back page of the form that was refused */
+/** The hint of a refusal names the command that lists what there is; the page links to that list. */
+const COMMAND_HINT = /; see `quartermaster [a-z -]+`$/;
+
+/**
+ * What was refused, why, what to do next, and the request id.
+ * @param options `back` is the page of the form that was refused, `path` that of the page itself
+ */
 export function failedPage(
   { status, reason, message, problems }: Failure,
-  { requestId, back }: { requestId: string; back: string | undefined },
+  { requestId, back, path }: { requestId: string; back: string | undefined; path: string },
 ): ConsolePage {
-  const { text, next } = refusalWords(reason) ?? { text: message, next: "Go back" };
+  const own = { text: message.replace(COMMAND_HINT, ""), next: "Go back" };
+  const { text, next } = refusalWords(reason) ?? own;
+  const above = pageAbove(path) ?? { href: CONSOLE, label: "the overview" };
   return {
     title: status === 404 ? "Not found" : "Not possible",
     status,
@@ -76,7 +84,7 @@ export function failedPage(
           )}
         </div>
         <p>
-          <a href={back ?? CONSOLE}>{back === undefined ? "Go to the overview" : next}</a>
+          <a href={back ?? above.href}>{back === undefined ? `Go to ${above.label}` : next}</a>
         </p>
         <p class="hint">
           Request <code>{requestId}</code>

@@ -4,6 +4,7 @@ import type { LoginKind, LoginState, LoginView } from "../../../domain/access/lo
 import { browserText } from "../../pages/user-agent.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { State, Text, Time, type Tone } from "../parts/values.tsx";
+import { loginPath, userPath } from "./words.ts";
 
 export const LOGIN_KIND_LABELS: Readonly<Record<LoginKind, string>> = {
   device_login: "Waiting workstation",
@@ -22,11 +23,20 @@ export const LOGIN_STATES: Readonly<Record<LoginState, { label: string; tone: To
   revoked: { label: "Ended", tone: "neutral" },
 };
 
+/** @returns whether the login can be used or approved now */
+export const isLive = (state: LoginState): boolean =>
+  state === "active" || state === "pending" || state === "approved";
+
+/** A workstation waits only until its device login is used, refused or expired. */
+export const loginKindText = ({ kind, state }: Pick<LoginView, "kind" | "state">): string =>
+  kind === "device_login" && !isLive(state) ? "Sign-in of a workstation" : LOGIN_KIND_LABELS[kind];
+
 /** The kind of a login, and the browser that it belongs to. */
-export function LoginName({ login: { kind, userAgent } }: { login: LoginView }) {
+export function LoginName({ login }: { login: LoginView }) {
+  const { userAgent } = login;
   return (
     <>
-      {LOGIN_KIND_LABELS[kind]}
+      {loginKindText(login)}
       {userAgent !== null && (
         <>
           {": "}
@@ -46,7 +56,9 @@ export function LoginTable({ logins }: { logins: readonly LoginView[] }) {
         {logins.map((login) => (
           <tr key={login.id}>
             <td data-label="Login">
-              <LoginName login={login} />
+              <a href={loginPath(login.id)}>
+                <LoginName login={login} />
+              </a>
             </td>
             <td data-label="State">
               <State tone={LOGIN_STATES[login.state].tone}>{LOGIN_STATES[login.state].label}</State>
@@ -66,3 +78,9 @@ export function LoginTable({ logins }: { logins: readonly LoginView[] }) {
     </table>
   );
 }
+
+export const UserLink = ({ user: { id, email } }: { user: NonNullable<LoginView["user"]> }) => (
+  <a href={userPath(id)}>
+    <Text value={email} />
+  </a>
+);

@@ -1,4 +1,4 @@
-// The list of all logins, and the texts of the pages that end one of them or all of them.
+// The list of all logins, and the texts of the pages that end one of them or all of them. login-page.tsx shows one.
 /** @jsxImportSource preact */
 
 import { LOGIN_KINDS } from "../../../domain/access/logins/login-document.ts";
@@ -11,15 +11,15 @@ import { pathWith } from "../list/address.ts";
 import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
-import { AsCommand, options } from "../parts/command.tsx";
+import { options } from "../parts/command.tsx";
 import { type Confirmation, confirmationPage } from "../parts/form.tsx";
 import { numberText } from "../parts/texts.ts";
-import { type Fact, Facts, Id, State, Text, Time, useReader } from "../parts/values.tsx";
-import { LOGIN_KIND_LABELS, LOGIN_STATES, LoginName } from "./login-list.tsx";
+import { State, Text, Time, useReader } from "../parts/values.tsx";
+import { isLive, LOGIN_KIND_LABELS, LOGIN_STATES, LoginName, UserLink } from "./login-list.tsx";
 import { LOGINS_PATH, loginPath, userPath } from "./words.ts";
 
 export const END_ALL_PATH = `${LOGINS_PATH}/end-all`;
-const endLoginPath = (id: string): string => `${loginPath(id)}/end`;
+export const endLoginPath = (id: string): string => `${loginPath(id)}/end`;
 
 const FILTERS: readonly Filter[] = [
   { name: "user_id", label: "User", kind: "person", hint: "Address or id" },
@@ -89,9 +89,6 @@ const ENDS_COLUMN: Column<LoginView, ListColumn<"/console/logins">> = {
       </a>
     ),
 };
-
-const isLive = (state: LoginView["state"]): boolean =>
-  state === "active" || state === "pending" || state === "approved";
 
 function LoginCell({ login }: { login: LoginView }) {
   const { visitor } = useReader();
@@ -168,72 +165,7 @@ export function loginListPage(props: LoginListProps): ConsolePage {
   };
 }
 
-const METHOD_LABELS = { password: "Password", oidc: "Identity provider" } as const;
-
-/** @returns the page of one login, also of one that has ended */
-export function loginPage(
-  login: LoginView,
-  { mayAdminister }: Pick<LoginListProps, "mayAdminister">,
-): ConsolePage {
-  const { id, kind, user, state, method, loginSessionId, endedAtMs } = login;
-  const facts: Fact[] = [
-    { label: "User", value: user ? <UserLink user={user} /> : <span class="muted">nobody yet</span> },
-    { label: "State", value: <State tone={LOGIN_STATES[state].tone}>{LOGIN_STATES[state].label}</State> },
-    { label: "Address", value: <Text value={login.address} /> },
-    { label: "Since", value: <Time at={login.createdAtMs} /> },
-    { label: "Last used", value: <Time at={login.usedAtMs} /> },
-    endedAtMs === null
-      ? { label: "Expires", value: <Time at={login.expiresAtMs} /> }
-      : { label: "Ended", value: <Ended login={login} /> },
-    ...(method === null ? [] : [{ label: "Signed in with", value: METHOD_LABELS[method] }]),
-    ...(loginSessionId === null ? [] : [{ label: "Approved by", value: <Approver id={loginSessionId} /> }]),
-    ...(login.scopes.length === 0 ? [] : [{ label: "Scopes", value: login.scopes.join(" ") }]),
-    { label: "Id", value: <Id value={id} /> },
-  ];
-  return {
-    title: LOGIN_KIND_LABELS[kind],
-    breadcrumbs: BREADCRUMBS,
-    content: (
-      <>
-        <p>
-          <LoginName login={login} />
-        </p>
-        <Facts facts={facts} />
-        {mayAdminister && isLive(state) && (
-          <p>
-            <a class="button" href={endLoginPath(id)} data-dialog>
-              End this login
-            </a>
-          </p>
-        )}
-        <AsCommand command={["logins", "show", id]} api={{ method: "GET", path: `/admin/logins/${id}` }} />
-      </>
-    ),
-  };
-}
-
-const UserLink = ({ user: { id, email } }: { user: NonNullable<LoginView["user"]> }) => (
-  <a href={userPath(id)}>
-    <Text value={email} />
-  </a>
-);
-
-const Ended = ({ login: { endedAtMs, endedReason } }: { login: LoginView }) => (
-  <>
-    <Time at={endedAtMs} />
-    {endedReason !== null && (
-      <>
-        {": "}
-        <Text value={endedReason.replaceAll("_", " ")} />
-      </>
-    )}
-  </>
-);
-
-/** The session may be gone; its page says so. */
-const Approver = ({ id }: { id: string }) => <a href={loginPath(id)}>a login in a browser</a>;
-
-const BREADCRUMBS = [{ href: LOGINS_PATH, label: "Logins" }];
+export const BREADCRUMBS = [{ href: LOGINS_PATH, label: "Logins" }];
 
 const CONSEQUENCES: Readonly<Record<LoginView["kind"], string>> = {
   device_login: "The workstation that waits for it must begin again. Nothing else ends.",

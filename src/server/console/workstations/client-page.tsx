@@ -6,7 +6,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { visibleText } from "../parts/texts.ts";
 import { type Fact, Facts, Id, Revision, Text, Time } from "../parts/values.tsx";
-import { userPath } from "../people/words.ts";
+import { loginPath, userPath } from "../people/words.ts";
 import { CLIENTS_ACTION_PATH, CLIENTS_PATH, clientPath } from "./client-list.tsx";
 import { HealthState, LongText, platformText, ReportedRevision } from "./client-values.tsx";
 import { ComparedHarnesses, ComparedPackages, type CurrentRevision } from "./compared-tables.tsx";
@@ -147,6 +147,11 @@ function Login({ shown: { login, companions } }: { shown: ShownClient }) {
             { label: "Kind", value: login.kind === "grant" ? "Workstation" : "Browser" },
           ]}
         />
+      )}
+      {login && (
+        <p>
+          <a href={loginPath(login.id)}>All about this login</a>
+        </p>
       )}
       {companions.length > 0 && (
         <>

@@ -223,6 +223,9 @@ describe("CON-42 the page of a workstation", () => {
       });
     const { html } = await pageOf("bob-1");
     expect(html).toContain(`href="/console/users/${bob.user.id}"`);
+    const [, login = ""] = /href="(\/console\/logins\/[^"]+)"/.exec(html) ?? [];
+    expect((await shown(login)).html).toMatch(/<a href="\/console\/clients\/[\w-]+"><bdi>bob-\d/);
+    expect((await shown(`/console/users/${bob.user.id}`)).html).toContain(`href="${login}"`);
     expect(html).toContain(
       `href="/console/clients/${inventory.find(site.organizationId, "bob-2").id}"><bdi>bob-2`,
     );

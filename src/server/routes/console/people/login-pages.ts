@@ -1,18 +1,19 @@
 // Logins in the console: the list, ending one, and ending all of them.
 import { readLoginQuery } from "../../../../domain/access/logins/login-document.ts";
+import type { LoginView } from "../../../../domain/access/logins/logins.ts";
 import { refuseProblems } from "../../../../domain/shared/page.ts";
 import type { Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkCursors } from "../../../console/list/csv.ts";
 import { found, listValues, type Values } from "../../../console/list/list.ts";
 import { confirmationPage, isTypedNumber } from "../../../console/parts/form.tsx";
+import { loginPage } from "../../../console/people/login-page.tsx";
 import {
   END_ALL_PATH,
   endAllConfirmation,
   endLoginPage,
   LOGIN_COLUMNS,
   loginListPage,
-  loginPage,
 } from "../../../console/people/login-pages.tsx";
 import { LOGINS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
@@ -66,6 +67,10 @@ export function loginPages({ router, domain }: RouteContext, console: Console) {
 
 function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain">, console: Console) {
   const { logins } = domain.access;
+  const reporterOf = (organizationId: string, { id, kind, user }: LoginView) =>
+    kind === "grant" && user
+      ? domain.clients.inventory.reporters({ organizationId, userId: user.id, grantIds: [id] }).get(id)
+      : undefined;
   const endAll = ({ language }: Reader, error?: string) =>
     confirmationPage(endAllConfirmation({ count: logins.countLive(), language }, error));
 
@@ -91,9 +96,10 @@ function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain
     .get(
       `${LOGINS_PATH}/:id`,
       ({ request, params }) =>
-        console.show(request, "administrator", ({ mayAdminister }) =>
-          loginPage(logins.show(params.id), { mayAdminister }),
-        ),
+        console.show(request, "administrator", ({ organizationId, mayAdminister }) => {
+          const login = logins.show(params.id);
+          return loginPage(login, { mayAdminister, workstation: reporterOf(organizationId, login) });
+        }),
       pageRoute("showLoginPage", "One login"),
     )
     .get(
