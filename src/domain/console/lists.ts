@@ -127,7 +127,10 @@ interface ConsoleList {
 }
 
 const KNOWN: ReadonlyMap<string, ConsoleList> = new Map(Object.entries(LISTS));
-const GROUP = /^\/console\/groups\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const GROUP = /^\/console\/groups\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** @returns the path as it is stored: the page of a group opens by its id in capitals too */
+export const storedPath = (path: string): string => (GROUP.test(path) ? path.toLowerCase() : path);
 
 /** @returns undefined if the page of this path is not a list */
 export const findConsoleList = (path: string): ConsoleList | undefined =>

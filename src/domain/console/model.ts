@@ -1,6 +1,6 @@
 // Views and list settings that people save in the console: types, limits and checks.
 import type { Problem } from "../../platform/errors.ts";
-import { choiceProblems, findConsoleList } from "./lists.ts";
+import { choiceProblems, findConsoleList, storedPath } from "./lists.ts";
 
 /** Saved views of one person. */
 export const VIEWS_MAX = 50;
@@ -111,7 +111,7 @@ function readAddress({ path, query }: ListAddress, options: AddressOptions): Lis
   if (kept.length > QUERY_LENGTH_MAX)
     report("query", `the query may have at most ${QUERY_LENGTH_MAX} characters`);
   for (const detail of choiceProblems(new URLSearchParams(kept), list?.columns)) report("query", detail);
-  return { path, query: kept };
+  return { path: storedPath(path), query: kept };
 }
 
 const without = (query: string, left: (parameter: string) => boolean): string =>

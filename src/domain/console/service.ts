@@ -5,6 +5,7 @@ import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
+import { storedPath } from "./lists.ts";
 import {
   type ConsolePreferences,
   LISTS_MAX,
@@ -19,7 +20,7 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-export { type ListColumn, PAGE_SIZES } from "./lists.ts";
+export { type ListColumn, PAGE_SIZES, storedPath } from "./lists.ts";
 export * from "./model.ts";
 
 /** Who keeps something: always a user. */
@@ -66,7 +67,8 @@ export class Preferences {
   }
 
   /** @returns columns and rows that the person keeps for a list, as a query; undefined for none that the list can use */
-  usualOf(userId: string, path: string): string | undefined {
+  usualOf(userId: string, address: string): string | undefined {
+    const path = storedPath(address);
     const query = store.findList(this.dependencies.db.read, { ownerId: userId, path });
     return query === undefined ? undefined : usableUsual({ path, query }) || undefined;
   }

@@ -1,7 +1,13 @@
 // Saved views above a list: the reader's own, those that others share with all administrators, and a form that saves the current
 // one. Below the list, a form that saves its columns and page size.
 /** @jsxImportSource preact */
-import { NAME_LENGTH_MAX, type SavedView, usualQuery, viewQuery } from "../../../domain/console/service.ts";
+import {
+  NAME_LENGTH_MAX,
+  type SavedView,
+  storedPath,
+  usualQuery,
+  viewQuery,
+} from "../../../domain/console/service.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -16,7 +22,7 @@ export const viewAddress = ({ path, query }: Pick<SavedView, "path" | "query">):
 /** Views of this list. */
 export function Views() {
   const { url, savedViews } = useReader();
-  const views = savedViews().filter(({ path }) => path === url.pathname);
+  const views = savedViews().filter(({ path }) => path === storedPath(url.pathname));
   const query = viewQuery(url.search);
   if (views.length === 0 && query === "") return null;
   return (

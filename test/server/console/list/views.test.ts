@@ -9,11 +9,12 @@ import {
   VIEWS_MAX,
 } from "../../../../src/domain/console/model.ts";
 import { putList } from "../../../../src/domain/console/store.ts";
+import { CORE_GROUP } from "../../../../src/domain/scim/wire.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
 import { commandsIn, requestsIn, runOn } from "../../../support/cli/shown-commands.ts";
 import { createGatewayServer } from "../../../support/gateway/gateway-server.ts";
-import { type Caller, createTestServer } from "../../../support/server.ts";
+import { type Caller, createTestServer, SCIM_TOKEN } from "../../../support/server.ts";
 
 const VIEWS = "/console/me/views";
 const USUAL = `${VIEWS}/usual`;
@@ -41,6 +42,8 @@ const get = async ({ accessToken: token }: Caller = admin) =>
   await (await site.request("GET", "/me/console", { token })).json();
 /** @returns the path of the members of a group, which are a list */
 const groupAt = (index: number) => `/console/groups/${crypto.randomUUID().slice(0, -3)}${100 + index}`;
+const keep = (body: object, { accessToken: token } = admin) =>
+  site.request("POST", "/me/console/lists", { token, body });
 const viewOf = (name: string, changes: object = {}) => ({
   name,
   path: LIST,
@@ -333,9 +336,6 @@ describe("CON-25 columns and rows of a list", () => {
     expect((await get()).lists).toEqual([]);
   });
 
-  const keep = (body: object, { accessToken: token } = admin) =>
-    site.request("POST", "/me/console/lists", { token, body });
-
   test.each([
     ...["per_page=99999", "per_page=x", "per_page=1", "per_page=50&per_page=51", "columns=zzz"],
     ...["columns=%00", "columns=role,-email", "columns=-role,", "columns=toString"],
@@ -426,6 +426,23 @@ describe("CON-25 names and readers of lists", () => {
       pointer: "/views/0/path",
       detail: "only administrators open this list; choose one of your own, such as /console/me/logins",
     });
+  });
+
+  test("saves the members of a group under one path, also from its address in capitals", async () => {
+    const group = await site.request("POST", "/scim/v2/Groups", {
+      token: SCIM_TOKEN,
+      headers: { "content-type": "application/scim+json" },
+      body: JSON.stringify({ schemas: [CORE_GROUP], displayName: "lab" }),
+    });
+    const path = `/console/groups/${(await group.json()).id}`;
+    const capitals = path.replace(/[^/]+$/, (id) => id.toUpperCase());
+    const form = formTo(await browser.visit(`${capitals}?per_page=50&columns=-state`), VIEWS);
+    expect((await browser.submit(form, { name: "small", shared: "" })).status).toBe(200);
+    expect((await keep({ path: capitals, query: "per_page=50" })).status).toBe(200);
+    expect(await get()).toMatchObject({ views: [{ path }], lists: [{ path, query: "per_page=50" }] });
+    for (const address of [path, capitals])
+      expect((await browser.visit(address)).html).toContain("<bdi>small</bdi>");
+    expect(site.domain.preferences.usualOf(admin.user.id, capitals)).toBe("per_page=50");
   });
 
   test.each(["\u200b", "\u200b \u2060", "\u3164", "\u2800", "\u202e\u202c"])(
