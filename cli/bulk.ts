@@ -44,6 +44,19 @@ export const isOneSelection = (
   filters: string,
 ): boolean => [references.length > 0, filters !== "", has("all")].filter(Boolean).length === 1;
 
+/**
+ * @param nothing the problem if rows are selected in no way
+ * @returns what is wrong with a selection that is not in exactly one way
+ */
+export const selectionProblem = (
+  { has }: Pick<Call, "has">,
+  references: readonly string[],
+  nothing: string,
+): string =>
+  references.length > 0 || has("all")
+    ? "names, filters and --all were given together: give only one of them"
+    : nothing;
+
 /** Named rows, or a filter with its text for the audit log. */
 export type BulkSelection<Filter> = { ids: readonly string[] } | { filter: Filter; text: string };
 

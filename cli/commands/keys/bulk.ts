@@ -5,7 +5,14 @@ import {
   type KeySelection,
 } from "../../../src/domain/gateway/administration/bulk-key-changes.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import { type BulkSelection, filterWords, isOneSelection, runBulk, searchOf } from "../../bulk.ts";
+import {
+  type BulkSelection,
+  filterWords,
+  isOneSelection,
+  runBulk,
+  searchOf,
+  selectionProblem,
+} from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { userIdOf } from "./read.ts";
 import { warnOfPendingRevocations } from "./view.ts";
@@ -57,17 +64,21 @@ function chosenBy(call: Call, references: readonly string[]): BulkSelection<Filt
     expires_within: text("expiresWithin"),
     problem: has("problems") ? "true" : undefined,
   };
-  if (!isOneSelection(call, references, words)) throw unclear();
+  if (!isOneSelection(call, references, words)) throw unclear(call, references);
   if (references.length === 0) return { filter, text: words };
   const { users } = domain.identity;
   return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
 }
 
-const unclear = (): DomainError =>
+const unclear = (call: Call, references: readonly string[]): DomainError =>
   new DomainError(
     "invalid",
     "usage.which_keys",
-    "name users, or select their keys with filters such as --state, or with --all",
+    selectionProblem(
+      call,
+      references,
+      "name users, or select their keys with filters such as --state, or with --all",
+    ),
     {
       hint: "run: quartermaster keys change --help",
     },

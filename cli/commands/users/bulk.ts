@@ -3,7 +3,14 @@
 import type { UserQuery } from "../../../src/domain/identity/directory/user-directory.ts";
 import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import { type BulkSelection, filterWords, isOneSelection, runBulk, searchOf } from "../../bulk.ts";
+import {
+  type BulkSelection,
+  filterWords,
+  isOneSelection,
+  runBulk,
+  searchOf,
+  selectionProblem,
+} from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { filterOf } from "./read.ts";
 
@@ -57,17 +64,21 @@ function chosenBy(call: Call, references: readonly string[]): BulkSelection<User
     "workstations",
     "notSeenForDays",
   ]);
-  if (!isOneSelection(call, references, words)) throw unclear();
+  if (!isOneSelection(call, references, words)) throw unclear(call, references);
   if (references.length === 0) return { filter, text: words };
   const { users } = domain.identity;
   return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
 }
 
-const unclear = (): DomainError =>
+const unclear = (call: Call, references: readonly string[]): DomainError =>
   new DomainError(
     "invalid",
     "usage.which_users",
-    "name users, or select them with filters such as --role, or with --all",
+    selectionProblem(
+      call,
+      references,
+      "name users, or select them with filters such as --role, or with --all",
+    ),
     {
       hint: "run: quartermaster users change --help",
     },

@@ -25,7 +25,7 @@ const NOT_SEEN = [
   "users whose workstations have not reported for so many days, and users without one",
 ] as const;
 const workstationsOption = (): Option =>
-  choiceOption("--workstations <number>", "none: users without a workstation", WORKSTATIONS_CHOICES);
+  choiceOption("--workstations <which>", "none: users without a workstation", WORKSTATIONS_CHOICES);
 
 export const register = (program: CliCommand): CliCommand =>
   program

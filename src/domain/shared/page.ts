@@ -88,7 +88,10 @@ export function readWord<Word extends string>(
   if (text === undefined) return undefined;
   const word = words.find((candidate) => candidate === text);
   if (word === undefined)
-    problems.push({ pointer: `/${name}`, detail: `${name} must be one of ${words.join(", ")}` });
+    problems.push({
+      pointer: `/${name}`,
+      detail: `${name} must be ${words.length === 1 ? "" : "one of "}${words.join(", ")}`,
+    });
   return word;
 }
 

@@ -11,6 +11,11 @@ import type { Outbound } from "../../../platform/outbound/outbound.ts";
 export const PROXY_DESTINATION = "inference-proxy";
 /** Name of the inference gateway in the list, for inference. */
 export const UPSTREAM_DESTINATION = "inference-upstream";
+/** What people call the destinations. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  [PROXY_DESTINATION]: "the proxy",
+  [UPSTREAM_DESTINATION]: "the gateway",
+};
 const HEALTH_TIMEOUT_MS = 3 * SECOND_MS;
 
 const found = {
@@ -70,6 +75,6 @@ async function ask(
     return response.ok ? { http_status } : { http_status, error: `it answered ${http_status}` };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return { error: error.message };
+    return { error: error.message.replace(destination, SUBJECTS[destination] ?? destination) };
   }
 }

@@ -167,11 +167,9 @@ function Answer({ subject, answer }: { subject: string; answer: NonNullable<Prox
 
 const unhealthySentence = (
   subject: string,
-  { http_status, error = "no answer" }: NonNullable<ProxyHealth["upstream"]>,
+  { http_status, error = `${subject} did not answer` }: NonNullable<ProxyHealth["upstream"]>,
 ): string =>
-  http_status === undefined
-    ? `${subject} did not answer: ${asSentence(error)}`
-    : `${subject} answered, but not that it is healthy.`;
+  http_status === undefined ? asSentence(error) : `${subject} answered, but not that it is healthy.`;
 
 function Keys({ figures: { keys, due, revocationsPending } }: { figures: GatewayFigures }) {
   return (

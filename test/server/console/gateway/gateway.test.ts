@@ -300,6 +300,14 @@ describe("CON-76 the page about gateway mode", () => {
     expect(html).toContain("The proxy answered, but not that it is healthy.");
   });
 
+  test("says once that the proxy does not answer, without the name of its destination", async () => {
+    await using own = await createGatewayServer({ proxyOrigin: "http://127.0.0.1:1" });
+    const administrator = consoleBrowser(own, await own.signedIn("admin"));
+    const { html } = await administrator.submit(formTo(await administrator.visit(GATEWAY), GATEWAY), {});
+    expect(html.match(/the proxy did not answer/gi)).toHaveLength(1);
+    expect(html.toLowerCase()).not.toContain("inference-proxy");
+  });
+
   test("has the figures of the process that forwards", async () => {
     const figures = { inFlight: 3, capacity: 2_000, logQueue: 7, logDropped: 1 };
     let isUpstreamUp: boolean | undefined = false;
