@@ -212,9 +212,15 @@ export function readSecretFile(path: string): { raw: string } | Omit<Unreadable,
     return { wrong: `${path} ${wrong}`, isMissing, isForbidden };
   }
   return small.isWorldReadable
-    ? { wrong: `everyone on this machine can read ${path}; run: chmod 600 ${path}` }
+    ? { wrong: `everyone on this machine can read ${path}; ${exposedRemedy(path, small.text)}` }
     : { raw: small.text.replace(/\r?\n$/, "") };
 }
+
+/** A file such as /etc/passwd was named by mistake: others need to read it. A secret is one line, or a key or certificate in PEM. */
+const exposedRemedy = (path: string, text: string): string =>
+  text.trim().includes("\n") && !text.includes("-----BEGIN ")
+    ? "it has several lines and does not look like a secret: name the file of the secret"
+    : `run: chmod 600 ${path}`;
 
 function plainSecret(
   name: SettingName,

@@ -534,6 +534,13 @@ suite("secrets", () => {
     expect([config.warnings, reveal(config, "metrics.token")]).toEqual([[], "sesame"]);
   });
 
+  test("proposes no command that closes a file of several lines, which was named by mistake", () => {
+    const path = write("passwd", "root:x:0:0\nana:x:1000:1000\n", 0o644);
+    expect(problemsOf({ flags: { scimTokenFile: "passwd" } }).map(({ detail }) => detail)).toEqual([
+      `--scim-token-file: everyone on this machine can read ${path}; it has several lines and does not look like a secret: name the file of the secret`,
+    ]);
+  });
+
   test("refuses a secret in a file that everyone can read, with the command that fixes it", () => {
     const secretFile = write("secret", "sesame", 0o604);
     const credential = write("credentials/metrics-token", "sesame", 0o644);

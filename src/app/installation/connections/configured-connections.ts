@@ -30,6 +30,8 @@ interface ReadConnection {
   files: string[];
   /** `file:12` */
   origin: string;
+  /** the setting itself is wrong, so that there is no connection to name */
+  isWholeSetting?: boolean;
 }
 
 export class ConfiguredConnections implements Connections {
@@ -73,10 +75,16 @@ export class ConfiguredConnections implements Connections {
 
   /** @returns sentences about connections that are disabled, or that work but are not advisable */
   warnings(): string[] {
-    return this.#current().flatMap(({ id = "without an id", connection, problems, warnings }) => [
-      ...(connection ? [] : [`the repository connection ${id} is disabled: ${problems.join("; ")}`]),
-      ...warnings.map((warning) => `the repository connection ${id}: ${warning}`),
-    ]);
+    return this.#current().flatMap(
+      ({ id = "without an id", connection, problems, warnings, isWholeSetting }) => [
+        ...(isWholeSetting
+          ? problems
+          : connection
+            ? []
+            : [`the repository connection ${id} is disabled: ${problems.join("; ")}`]),
+        ...warnings.map((warning) => `the repository connection ${id}: ${warning}`),
+      ],
+    );
   }
 
   #current(): readonly ReadConnection[] {
@@ -117,7 +125,12 @@ function readAll(config: Config): ReadConnection[] {
   if (!content || !found) return [];
   const origin = `file:${found.line}${found.key === "package_sources.connections" ? "" : ` (${found.key})`}`;
   if (!Array.isArray(found.value) || found.value.length > CONNECTIONS_MAX)
-    return [disabled(`${found.key} must be a list of at most ${CONNECTIONS_MAX} connections`, origin)];
+    return [
+      {
+        ...disabled(`${found.key} must be a list of at most ${CONNECTIONS_MAX} connections`, origin),
+        isWholeSetting: true,
+      },
+    ];
   const { folder, isWorldReadable } = content;
   const places = { folder, isWorldReadable, variable: (name: string) => config.variable(name) };
   const slug = config.get("bootstrap.organization_slug");

@@ -58,6 +58,13 @@ test("config check --json lists its warnings, and says which connection has no i
   ]);
 });
 
+test("config check names the setting if it is no list of connections, and no connection", async () => {
+  using workspace = createWorkspace();
+  write(workspace, { "q.yaml": "package_sources:\n  connections: x\n" });
+  const { warnings } = await workspace.json("config check --config q.yaml");
+  expect(warnings).toEqual([expect.stringMatching(/^package_sources\.connections must be a list/)]);
+});
+
 test("CLI-11 config check refuses a sealing key that cannot be decoded, like a start", async () => {
   using workspace = createWorkspace();
   writeFileSync(join(workspace.folder, "sealing-key"), "not a key", { mode: 0o600 });
