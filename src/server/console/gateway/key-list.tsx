@@ -16,7 +16,7 @@ import { KEY_LABELS } from "../people/words.ts";
 import { KEY_BULK, keyOptions } from "./key-bulk.ts";
 import { KEYS_PATH, keyPath, RECONCILE_PATH } from "./words.ts";
 
-const FILTERS: readonly Filter[] = [
+export const KEY_FILTERS: readonly Filter[] = [
   { name: "q", label: "Search", kind: "search", hint: "Part of an address" },
   {
     name: "state",
@@ -112,7 +112,7 @@ export function keyListPage({
   const given = parameters.filter((entry): entry is [string, string] => entry[1] !== undefined);
   const list: List<KeyView> = {
     noun: "keys",
-    filters: FILTERS,
+    filters: KEY_FILTERS,
     columns: KEY_COLUMNS,
     rows: page?.items ?? [],
     idOf: ({ userId: id }) => id,

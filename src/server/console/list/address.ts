@@ -7,7 +7,7 @@ export type Changes = Readonly<Record<string, string | number | undefined>>;
 export const SELECTION = { name: "select", value: "page" } as const;
 
 /** Parameters that say where in the list the reader is. They are removed when the filters or the order change. */
-const PLACES = ["page", "cursor", "known"];
+export const PLACES = ["page", "cursor", "known"];
 
 /**
  * @param url of the page that is shown

@@ -5,7 +5,7 @@ import type { Page } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { Equivalents } from "../parts/command.tsx";
 import type { Reader } from "../reader.ts";
-import { addressWith, valuesOf } from "./address.ts";
+import { addressWith, PLACES, SELECTION, valuesOf } from "./address.ts";
 import type { FirstStep } from "./first-step.tsx";
 
 /** A control of the filter form. Its name is the parameter of the address, and of the domain's query. */
@@ -86,6 +86,15 @@ export function listValues({ url, usual }: Reader): Values {
   return kept === undefined
     ? valuesOf(url)
     : { ...Object.fromEntries(new URLSearchParams(kept)), ...valuesOf(url) };
+}
+
+/** Parameters that change how the rows are shown, and not which rows match. */
+const OF_THE_VIEW = ["sort", "columns", "per_page", ALL_FILTERS.name, SELECTION.name, ...PLACES];
+
+/** @returns the names in a list's query that are no filter of it, as a mistyped one is */
+export function unknownFilters(query: string, filters: readonly Pick<Filter, "name">[]): string[] {
+  const known = new Set([...OF_THE_VIEW, ...filters.map(({ name }) => name)]);
+  return [...new Set(new URLSearchParams(query).keys())].filter((name) => !known.has(name));
 }
 
 /** @returns the number in a parameter; NaN if it is not a number */

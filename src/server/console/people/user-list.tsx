@@ -36,7 +36,7 @@ export interface ListedUser extends User, UserFigures {
 
 /** Days of the filter for users who were not seen recently. */
 export const NOT_SEEN_DAYS = ["7", "30", "90"] as const;
-const FILTERS: readonly Filter[] = [
+export const USER_FILTERS: readonly Filter[] = [
   ...PERSON_FILTERS,
   {
     name: "status",
@@ -142,7 +142,7 @@ export function userListPage({
 }: UserListProps): ConsolePage {
   const list: List<ListedUser> = {
     noun: "users",
-    filters: FILTERS,
+    filters: USER_FILTERS,
     columns: userColumns(hasGateway),
     rows: page?.items ?? [],
     idOf: ({ id }) => id,

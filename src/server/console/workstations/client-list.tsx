@@ -35,7 +35,7 @@ export interface ClientRow extends ClientSummary {
 }
 
 /** @param facets of the reported workstations; undefined while the rare filters are hidden */
-function filtersWith(facets: ClientFacets | undefined): Filter[] {
+export function clientFilters(facets?: ClientFacets): Filter[] {
   const harnesses = facets?.harnesses.map((value) => ({ value, label: value }));
   return [
     { name: "q", label: "Search", kind: "search", hint: "Host, instance id or address" },
@@ -185,7 +185,7 @@ export function clientListPage({
 }: ClientListProps): ConsolePage {
   const list: List<ClientRow> = {
     noun: "workstations",
-    filters: filtersWith(facets),
+    filters: clientFilters(facets),
     columns: CLIENT_COLUMNS,
     rows: page?.items ?? [],
     idOf: ({ id }) => id,

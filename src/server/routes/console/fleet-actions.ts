@@ -6,7 +6,7 @@ import type { Values } from "../../console/list/list.ts";
 import { type Equivalents, optionsOrAll } from "../../console/parts/command.tsx";
 import type { Reader } from "../../console/reader.ts";
 import { CLIENT_BULK, confirmOne } from "../../console/workstations/action-pages.tsx";
-import { CLIENTS_PATH, clientOptions } from "../../console/workstations/client-list.tsx";
+import { CLIENTS_PATH, clientFilters, clientOptions } from "../../console/workstations/client-list.tsx";
 import { clientName } from "../../console/workstations/client-page.tsx";
 import { ACTS, type Act } from "../../console/workstations/words.ts";
 import { apiQuery, fleetFilter } from "./fleet-queries.ts";
@@ -21,6 +21,7 @@ export function createFleetActions(domain: Domain) {
   const bulk: Bulk<Act, Chosen> = {
     view: CLIENT_BULK,
     acts: ["revoke", "remove"],
+    filters: clientFilters(),
     selectionOf: async (reader, chosen) =>
       "ids" in chosen ? chosen : await filteredBy(domain, reader, chosen),
     count: ({ organizationId }, selection) => bulkRemovals.count(organizationId, selection),

@@ -8,6 +8,7 @@ import { refuseProblems } from "../../../../domain/shared/page.ts";
 import type { Console } from "../../../console/console.ts";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
 import { KEY_BULK, keyBulkEquivalents } from "../../../console/gateway/key-bulk.ts";
+import { KEY_FILTERS } from "../../../console/gateway/key-list.tsx";
 import { keyPath } from "../../../console/gateway/words.ts";
 import type { Values } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
@@ -25,6 +26,7 @@ export function gatewayKeyBulkPages({ router, domain }: RouteContext, console: C
   const bulk: Bulk<BulkKeyAction, KeySelection & { values?: Values }> = {
     view: KEY_BULK,
     acts: BULK_KEY_ACTIONS,
+    filters: KEY_FILTERS,
     async selectionOf(reader, chosen) {
       if ("ids" in chosen) return chosen;
       const { filter, problems } = await keyFilter(domain, reader, chosen.values);

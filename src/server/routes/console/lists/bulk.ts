@@ -1,6 +1,7 @@
 // Runs an action on many rows of a list: those selected on a page, or all that match the filters. Asks first, and works a filter off in
 // slices, one request each. The area of the list says how rows are counted and changed.
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../../../../domain/shared/bulk.ts";
+import { quoted } from "../../../../platform/text/problem-list.ts";
 import type { Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import type { Fields } from "../../../console/frame/kept-fields.tsx";
@@ -13,7 +14,7 @@ import {
   resultPage,
   unchangeablePage,
 } from "../../../console/list/bulk.tsx";
-import type { Values } from "../../../console/list/list.ts";
+import { type Filter, unknownFilters, type Values } from "../../../console/list/list.ts";
 import { countedRows } from "../../../console/list/named-rows.tsx";
 import type { Equivalents } from "../../../console/parts/command.tsx";
 import { isTypedNumber, TYPED_FIELD } from "../../../console/parts/form.tsx";
@@ -61,6 +62,8 @@ interface SliceOf<Act extends string, Selection> {
 export interface Bulk<Act extends string, Selection> {
   view: BulkView<Act>;
   acts: readonly Act[];
+  /** those of the list; a query with anything else would select more rows than its sender means */
+  filters: readonly Pick<Filter, "name">[];
   /** @throws DomainError of kind `invalid` for a filter that means nothing */
   selectionOf(
     reader: Reader,
@@ -122,7 +125,7 @@ export class BulkActions<Act extends string, Selection> {
     const [one, many] = view.nouns;
     const act = acts.find((known) => known === given.act);
     if (!act) return invalidSelectionPage(view, `Choose what to do with the ${many}.`);
-    if (given.all === "1") return { act, ids: [], filter: (given.filter ?? "").replace(/^\?/, "") };
+    if (given.all === "1") return this.#filterRequest(act, (given.filter ?? "").replace(/^\?/, ""));
     const ids = [...new Set(given.ids)];
     if (ids.length === 0) return invalidSelectionPage(view, `Select at least one ${one} of the list.`);
     if (ids.length > BULK_ROWS_MAX)
@@ -131,6 +134,13 @@ export class BulkActions<Act extends string, Selection> {
         `Select at most ${BULK_ROWS_MAX} ${many}, or all that match the filters.`,
       );
     return { act, ids, filter: undefined };
+  }
+
+  #filterRequest(act: Act, filter: string): BulkRequest<Act> | ConsolePage {
+    const { view, filters } = this.bulk;
+    const [unknown] = unknownFilters(filter, filters);
+    if (unknown === undefined) return { act, ids: [], filter };
+    return invalidSelectionPage(view, `The list of ${view.nouns[1]} has no filter ${quoted(unknown)}.`);
   }
 
   #selectionOf(reader: Reader, { ids, filter }: BulkRequest<Act>): Promise<Selection> {

@@ -9,6 +9,7 @@ import type { Console } from "../../../console/console.ts";
 import type { Values } from "../../../console/list/list.ts";
 import { actionPath } from "../../../console/people/user-actions.ts";
 import { SINGLE_ACTIONS, USER_BULK, userBulkEquivalents } from "../../../console/people/user-bulk.ts";
+import { USER_FILTERS } from "../../../console/people/user-list.tsx";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { BULK_FORM, type Bulk, BulkActions } from "../lists/bulk.ts";
@@ -25,6 +26,7 @@ export function userBulkPages({ router, domain }: RouteContext, console: Console
   const bulk: Bulk<BulkUserAction, Chosen> = {
     view: USER_BULK,
     acts: BULK_USER_ACTIONS,
+    filters: USER_FILTERS,
     async selectionOf(reader, chosen) {
       if ("ids" in chosen) return chosen;
       const { query, problems } = queryOf(chosen.values, reader);
