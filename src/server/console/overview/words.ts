@@ -16,6 +16,7 @@ const SOURCE_WORDS: ReadonlyMap<string, string> = new Map([
   ["doctor", "Checks"],
   ["gateway_keys", "Gateway keys"],
   ["gateway_models", "Models of the gateway"],
+  ["inference-upstream", "Gateway for inference"],
   ["jobs", "Scheduled jobs"],
   ["policy_drafts", "Drafts of the policy"],
   ["policy_file", "Policy in the configuration file"],
@@ -26,9 +27,14 @@ const SOURCE_WORDS: ReadonlyMap<string, string> = new Map([
   ["sso", "Company sign-in"],
 ]);
 
+/** Checks of repository connections have the names of their destinations. */
+const CONNECTION = /^package-source:([^:]+)$/;
+
 /** @returns the name of a check for people */
 export function sourceWord(source: string): string {
-  const word = SOURCE_WORDS.get(source) ?? source.replaceAll("_", " ");
+  const [, connection] = CONNECTION.exec(source) ?? [];
+  if (connection !== undefined) return `Repository connection ${connection}`;
+  const word = SOURCE_WORDS.get(source) ?? source.replaceAll(/[_-]/g, " ");
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 

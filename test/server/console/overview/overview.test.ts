@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { HOUR_MS } from "../../../../src/platform/clock.ts";
+import { sourceWord } from "../../../../src/server/console/overview/words.ts";
 import { percentText } from "../../../../src/server/console/parts/texts.ts";
 import { OverviewDocument } from "../../../../src/server/overview/document.ts";
 import {
@@ -160,4 +161,13 @@ describe("CON-38 the problems", () => {
     world.clock.advance(1 + HOUR_MS);
     expect(await sourcesIn(made)).toEqual([]);
   });
+});
+
+test.each([
+  ["package-source:forge", "Repository connection forge"],
+  ["inference-upstream", "Gateway for inference"],
+  ["inference-proxy", "Inference proxy"],
+  ["token_memory", "Token memory"],
+])("the check %s has a name for people", (source, word) => {
+  expect(sourceWord(source)).toBe(word);
 });
