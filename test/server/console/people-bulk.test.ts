@@ -250,7 +250,7 @@ test.each([
 });
 
 describe("CON-27 CON-99 all users that match a filter", () => {
-  test("counts the users again, with the number typed, and processes them in consecutive slices", async () => {
+  test("CON-119 counts the users again, with the number typed, and processes them in consecutive slices", async () => {
     const filter = await addMany(BULK_ROWS_MAX + 1);
     const before = entries().length;
     const { html } = await question(`act=end_logins&all=1&filter=${filter}`);
@@ -262,6 +262,10 @@ describe("CON-27 CON-99 all users that match a filter", () => {
       true,
       true,
     ]);
+    const late = async (changes = {}) => textOf((await send(first.html, changes, "")).html);
+    expect(await late()).toContain("Your session has ended, so the change stopped; 100 rows were changed.");
+    expect(await late({ done: "x" })).toContain("so the change stopped before its end.");
+    expect(textOf((await send(html, { typed: "101" }, "")).html)).toContain("so nothing was changed.");
     const second = await send(first.html);
     expect(second.html).toContain("All logins of 101 users ended");
     const recorded = actionsSince(before);

@@ -1,5 +1,6 @@
 // The page of a form that was sent after the session ended. It holds what was entered, and a form to sign in that sends it on.
 /** @jsxImportSource preact */
+import { countText } from "../../../platform/count-text.ts";
 import { FORM_FIELDS_MAX, UNAUTHENTICATED_BODY_BYTES_MAX } from "../../http/bodies/body.ts";
 import { type Failure, PROBLEM_BYTES_MAX } from "../../http/problems/problem.ts";
 import { ErrorSummary, Field, Hidden } from "../../pages/forms.tsx";
@@ -65,7 +66,7 @@ function expiredHtml({ back, branding, request, offer, ...kept }: Expired): stri
     <>
       <ErrorSummary error={error} />
       <p>
-        Your session has ended, so nothing was changed.{" "}
+        Your session has ended, so {outcomeOf(kept.fields ?? {})}.{" "}
         {!fields &&
           "What you entered cannot be kept on this page, but your browser has it on the page before."}
         {fields && `What you entered is kept on this page${isPartial ? EXCEPT_SECRETS : ""}.`}
@@ -97,6 +98,14 @@ function expiredHtml({ back, branding, request, offer, ...kept }: Expired): stri
       </p>
     </>,
   );
+}
+
+/** A form with a cursor is a later part of a change of many rows, and counts what the earlier parts did. */
+function outcomeOf({ cursor, done, left }: Kept["fields"]): string {
+  if (!cursor || left === undefined) return "nothing was changed";
+  return done !== undefined && /^\d{1,9}$/.test(done)
+    ? `the change stopped; ${countText(Number(done), "row was", "rows were")} changed`
+    : "the change stopped before its end";
 }
 
 const EXCEPT_SECRETS = ", except for values that may be secrets";
