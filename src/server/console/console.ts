@@ -284,7 +284,11 @@ function createFrame(context: RouteContext, browser: Browser) {
     if (!failure || failure.status >= 500) throw error;
     const { requestId } = exchangeOf(reader.request);
     const path = reader.url.pathname;
-    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, back, path }));
+    const page = failedPage(formFailure(error, reader.request), { requestId, back, path });
+    const response = answer(reader, page);
+    if (failure.status === 429)
+      for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value);
+    return response;
   };
 
   const signInAgain = createSignInAgain(context, browser);

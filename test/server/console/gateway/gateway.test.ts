@@ -32,6 +32,7 @@ test("CON-147 checks of the proxy's health have a limit for each user, an audito
     429,
     true,
   ]);
+  expect(refused.headers.get("retry-after")).toBe("2");
   const asked = () => site.request("POST", "/gateway/proxy/health", { token: admin.accessToken });
   expect((await asked()).status).toBe(200);
   for (let at = 1; at < burst; at += 1) await asked();
