@@ -203,6 +203,7 @@ describe("CON-70 many users", () => {
       { token: admin.accessToken },
     );
     const { errors } = await listed.json();
+    expect(errors).toContainEqual({ pointer: "/workstations", detail: "workstations must be none" });
     expect([listed.status, errors.map(({ pointer }: { pointer: string }) => pointer).toSorted()]).toEqual([
       400,
       ["/group", "/not_seen_for_days", "/page", "/role", "/workstations"],
