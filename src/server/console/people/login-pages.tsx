@@ -98,14 +98,6 @@ function LoginCell({ login }: { login: LoginView }) {
         <LoginName login={login} />
       </a>
       {login.id === visitor.principal.sessionId && <span class="muted"> (this browser)</span>}
-      {login.scopes.length > 0 && (
-        <>
-          {" "}
-          <small>
-            <Text value={login.scopes.join(" ")} />
-          </small>
-        </>
-      )}
     </>
   );
 }
