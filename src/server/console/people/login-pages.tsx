@@ -78,14 +78,10 @@ export const LOGIN_COLUMNS: readonly Column<LoginView, ListColumn<"/console/logi
 const ENDS_COLUMN: Column<LoginView, ListColumn<"/console/logins">> = {
   name: "end",
   label: "Action",
-  cell: ({ id, kind, state }) =>
+  cell: ({ id, state }) =>
     isLive(state) && (
-      <a
-        href={endLoginPath(id)}
-        data-dialog=""
-        aria-label={`End this ${LOGIN_KIND_LABELS[kind].toLowerCase()}`}
-      >
-        End
+      <a href={endLoginPath(id)} data-dialog="">
+        End login
       </a>
     ),
 };
