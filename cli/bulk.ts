@@ -37,25 +37,31 @@ export const filterWords = ({ text, has }: Pick<Call, "text" | "has">, names: re
     }),
   ).toString();
 
-/** @returns whether rows are selected in exactly one way: by names, by filters or by `--all` */
-export const isOneSelection = (
-  { has }: Pick<Call, "has">,
-  references: readonly string[],
-  filters: string,
-): boolean => [references.length > 0, filters !== "", has("all")].filter(Boolean).length === 1;
+/** What the error says about rows that are selected in no way, or in several. */
+interface Unselected {
+  reason: string;
+  /** the problem if rows are selected in no way */
+  nothing: string;
+  /** noun and verb whose help explains the selection */
+  command: string;
+}
 
 /**
- * @param nothing the problem if rows are selected in no way
- * @returns what is wrong with a selection that is not in exactly one way
+ * @param filters of `filterWords`
+ * @throws DomainError unless rows are selected in exactly one way: by names, by filters or by `--all`
  */
-export const selectionProblem = (
+export function requireOneSelection(
   { has }: Pick<Call, "has">,
-  references: readonly string[],
-  nothing: string,
-): string =>
-  references.length > 0 || has("all")
-    ? "names, filters and --all were given together: give only one of them"
-    : nothing;
+  { references, filters }: { references: readonly string[]; filters: string },
+  { reason, nothing, command }: Unselected,
+): void {
+  const ways = [references.length > 0, filters !== "", has("all")].filter(Boolean).length;
+  if (ways === 1) return;
+  const several = "names, filters and --all were given together: give only one of them";
+  throw new DomainError("invalid", reason, ways === 0 ? nothing : several, {
+    hint: `run: quartermaster ${command} --help`,
+  });
+}
 
 /** Named rows, or a filter with its text for the audit log. */
 export type BulkSelection<Filter> = { ids: readonly string[] } | { filter: Filter; text: string };

@@ -7,14 +7,7 @@ import { DAY_MS } from "../../../src/platform/clock.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
-import {
-  type BulkSelection,
-  filterWords,
-  isOneSelection,
-  runBulk,
-  searchOf,
-  selectionProblem,
-} from "../../bulk.ts";
+import { type BulkSelection, filterWords, requireOneSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
@@ -33,7 +26,15 @@ async function removeClients(call: Call, verb: RemovalKind): Promise<void> {
   const references = call.args;
   const [reference] = references;
   const words = filterWords(call, FILTERS);
-  if (!isOneSelection(call, references, words)) throw unclear(verb, call);
+  requireOneSelection(
+    call,
+    { references, filters: words },
+    {
+      reason: "usage.which_clients",
+      nothing: "name workstations, or select them with filters such as --stale DAYS, or with --all",
+      command: `clients ${verb}`,
+    },
+  );
   if (reference !== undefined && references.length === 1) return removeOne(call, verb, reference);
   if (days !== undefined && filterWords(call, [UNSEEN]) === words) return removeUnseen(call, verb, days);
   const { organizationId } = call.actor;
@@ -161,17 +162,3 @@ const CONSEQUENCE = {
 
 const actionOn = (verb: RemovalKind, count: number): string =>
   `${verb} ${countText(count, "workstation")}${verb === "remove" ? " from the inventory" : ""}`;
-
-const unclear = (verb: RemovalKind, call: Call): DomainError =>
-  new DomainError(
-    "invalid",
-    "usage.which_clients",
-    selectionProblem(
-      call,
-      call.args,
-      "name workstations, or select them with filters such as --stale DAYS, or with --all",
-    ),
-    {
-      hint: `run: quartermaster clients ${verb} --help`,
-    },
-  );

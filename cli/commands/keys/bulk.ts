@@ -4,15 +4,8 @@ import {
   type BulkKeyAction,
   type KeySelection,
 } from "../../../src/domain/gateway/administration/bulk-key-changes.ts";
-import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import {
-  type BulkSelection,
-  filterWords,
-  isOneSelection,
-  runBulk,
-  searchOf,
-  selectionProblem,
-} from "../../bulk.ts";
+import { invariant } from "../../../src/platform/errors.ts";
+import { type BulkSelection, filterWords, requireOneSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { userIdOf } from "./read.ts";
 import { warnOfPendingRevocations } from "./view.ts";
@@ -64,22 +57,16 @@ function chosenBy(call: Call, references: readonly string[]): BulkSelection<Filt
     expires_within: text("expiresWithin"),
     problem: has("problems") ? "true" : undefined,
   };
-  if (!isOneSelection(call, references, words)) throw unclear(call, references);
+  requireOneSelection(
+    call,
+    { references, filters: words },
+    {
+      reason: "usage.which_keys",
+      nothing: "name users, or select their keys with filters such as --state, or with --all",
+      command: "keys change",
+    },
+  );
   if (references.length === 0) return { filter, text: words };
   const { users } = domain.identity;
   return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
 }
-
-const unclear = (call: Call, references: readonly string[]): DomainError =>
-  new DomainError(
-    "invalid",
-    "usage.which_keys",
-    selectionProblem(
-      call,
-      references,
-      "name users, or select their keys with filters such as --state, or with --all",
-    ),
-    {
-      hint: "run: quartermaster keys change --help",
-    },
-  );

@@ -2,15 +2,8 @@
 
 import type { UserQuery } from "../../../src/domain/identity/directory/user-directory.ts";
 import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
-import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import {
-  type BulkSelection,
-  filterWords,
-  isOneSelection,
-  runBulk,
-  searchOf,
-  selectionProblem,
-} from "../../bulk.ts";
+import { invariant } from "../../../src/platform/errors.ts";
+import { type BulkSelection, filterWords, requireOneSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { filterOf } from "./read.ts";
 
@@ -64,22 +57,16 @@ function chosenBy(call: Call, references: readonly string[]): BulkSelection<User
     "workstations",
     "notSeenForDays",
   ]);
-  if (!isOneSelection(call, references, words)) throw unclear(call, references);
+  requireOneSelection(
+    call,
+    { references, filters: words },
+    {
+      reason: "usage.which_users",
+      nothing: "name users, or select them with filters such as --role, or with --all",
+      command: "users change",
+    },
+  );
   if (references.length === 0) return { filter, text: words };
   const { users } = domain.identity;
   return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
 }
-
-const unclear = (call: Call, references: readonly string[]): DomainError =>
-  new DomainError(
-    "invalid",
-    "usage.which_users",
-    selectionProblem(
-      call,
-      references,
-      "name users, or select them with filters such as --role, or with --all",
-    ),
-    {
-      hint: "run: quartermaster users change --help",
-    },
-  );
