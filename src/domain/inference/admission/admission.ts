@@ -134,7 +134,7 @@ export class Admission {
     if ("refused" in resolved) return resolved;
     const reason = this.#limit(applicant, claims);
     if (reason) return { ...reason, claims, key: resolved };
-    return new HeldAdmission(claims, resolved, this.permits);
+    return admissionOf(claims, resolved, this.permits);
   }
 
   #identify(applicant: Applicant): InferenceClaims | Refused {
@@ -192,37 +192,25 @@ const REFUSALS: Readonly<Record<string, AdmissionReason>> = {
   "gateway.user_inactive": "inference.user_inactive",
 };
 
-/** Holds its permits; a closure for each request would cost more. */
-class HeldAdmission implements Admitted {
-  readonly userId: string;
-  readonly organizationId: string;
-  readonly gatewaySessionId: string;
-  readonly loginSessionId: string;
-  readonly grantId: string;
-  readonly endsAtMs: number;
-  readonly credential: Secret;
-  readonly credentialVersion: string;
-  readonly profileId: string | null;
-  readonly profileName: string | null;
-  #permits: Permits | undefined;
-
-  constructor(claims: InferenceClaims, key: ResolvedKey, permits: Permits) {
-    this.userId = key.userId;
-    this.organizationId = key.organizationId;
-    this.gatewaySessionId = key.gatewaySessionId;
-    this.loginSessionId = key.loginSessionId;
-    this.grantId = key.grantId;
-    this.endsAtMs = Math.min(claims.expiresAtMs, key.sessionExpiresAtMs) + LEEWAY_MS;
-    this.credential = key.credential;
-    this.credentialVersion = key.credentialVersion;
-    this.profileId = key.externalId;
-    this.profileName = key.alias;
-    this.#permits = permits;
-  }
-
-  release(): void {
-    this.#permits?.releaseForUser(this.userId);
-    this.#permits?.release();
-    this.#permits = undefined;
-  }
+function admissionOf(claims: InferenceClaims, key: ResolvedKey, permits: Permits): Admitted {
+  const { userId } = key;
+  let isHeld = true;
+  return {
+    userId,
+    organizationId: key.organizationId,
+    gatewaySessionId: key.gatewaySessionId,
+    loginSessionId: key.loginSessionId,
+    grantId: key.grantId,
+    endsAtMs: Math.min(claims.expiresAtMs, key.sessionExpiresAtMs) + LEEWAY_MS,
+    credential: key.credential,
+    credentialVersion: key.credentialVersion,
+    profileId: key.externalId,
+    profileName: key.alias,
+    release: () => {
+      if (!isHeld) return;
+      isHeld = false;
+      permits.releaseForUser(userId);
+      permits.release();
+    },
+  };
 }
