@@ -1,5 +1,5 @@
 // `views list`, `create`, `remove` and `columns`: what a user saves in the console, as the user would.
-import { type Owner, type SavedView, viewQuery } from "../../../src/domain/console/service.ts";
+import { isAuditor, type Owner, type SavedView, viewQuery } from "../../../src/domain/console/service.ts";
 import { isActiveAdministrator } from "../../../src/domain/identity/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
@@ -39,15 +39,11 @@ export async function list(call: Call): Promise<void> {
 export async function create(call: Call): Promise<void> {
   const { domain, output, args, has } = call;
   const [, name = "", address = ""] = args;
-  const owner = ownerOf(call);
-  await domain.preferences.save(owner, { name, ...addressIn(address), isShared: has("shared") });
-  const wanted = { name: name.trim(), path: addressIn(address).path };
-  const view = domain.preferences
-    .of(owner.userId)
-    .views.find((saved) => saved.name === wanted.name && saved.path === wanted.path);
+  const wanted = { name, ...addressIn(address), isShared: has("shared") };
+  const view = await domain.preferences.save(ownerOf(call), wanted);
   output.result(
-    { changed: true, id: view?.id ?? null, ...wanted },
-    `saved the view ${printable(wanted.name)}`,
+    { changed: true, id: view.id, name: view.name, path: view.path },
+    `saved the view ${printable(view.name)}`,
   );
 }
 
@@ -79,13 +75,8 @@ export async function columns(call: Call): Promise<void> {
 function ownerOf({ domain, actor, config, args: [reference = ""] }: Call): Owner {
   const user = domain.identity.users.find(actor.organizationId, reference);
   const mayShare = isActiveAdministrator(user);
-  const auditors = config.get("console.auditors").map((email) => email.toLowerCase());
-  return {
-    actor,
-    userId: user.id,
-    mayShare,
-    readsAll: mayShare || auditors.includes(user.email.toLowerCase()),
-  };
+  const readsAll = mayShare || isAuditor(config.get("console.auditors"), user);
+  return { actor, userId: user.id, mayShare, readsAll };
 }
 
 /** @param text path of a list, with or without a query */

@@ -267,7 +267,7 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
   const configuration = () => configurationIn(config, parts.runTask);
   const console = {
     hasConsole: config.get("console.enabled"),
-    consoleAuditors: () => config.get("console.auditors").map((email) => email.toLowerCase()),
+    consoleAuditors: () => config.get("console.auditors"),
   };
   const facts = {
     metrics,

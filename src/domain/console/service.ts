@@ -1,9 +1,10 @@
 // What people save in the console: views, which are named lists, and the columns and rows of each list. A view is its owner's;
 // an administrator may show it to all administrators.
-import type { Db, Tx } from "../../platform/database/database.ts";
+import type { Db, Sync, Tx } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
+import { emailKey } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import { storedPath } from "./lists.ts";
 import {
@@ -32,6 +33,10 @@ export interface Owner {
   /** opens the lists of administrators */
   readsAll: boolean;
 }
+
+/** @returns whether the person is one of the auditors (setting `console.auditors`) */
+export const isAuditor = (auditors: readonly string[], { email }: { email: string }): boolean =>
+  auditors.some((auditor) => emailKey(auditor) === emailKey(email));
 
 /** Everything that a person keeps, before any check. */
 export interface PreferencesRequest {
@@ -84,18 +89,18 @@ export class Preferences {
    * Saves a view; one of the same list and name is replaced.
    * @throws DomainError `console.invalid`, `console.not_shared`
    */
-  async save(owner: Owner, request: ViewRequest): Promise<void> {
+  async save(owner: Owner, request: ViewRequest): Promise<SavedView> {
     const problems: Problem[] = [];
     const view = readView(request, { prefix: "", problems, readsAll: owner.readsAll });
     refuse(problems);
     checkShared(owner, [view]);
-    await this.#change(
+    return await this.#change(
       owner,
       { view: view.name, path: view.path, query: view.query, shared: view.isShared },
       (tx) => {
         const row = this.#rowOf(owner, view, this.dependencies.ids.uuid());
         if (store.countOtherViews(tx, row) >= VIEWS_MAX) throw tooMany("views", VIEWS_MAX);
-        store.putView(tx, row);
+        return store.putView(tx, row);
       },
     );
   }
@@ -147,11 +152,12 @@ export class Preferences {
     return this.of(owner.userId);
   }
 
-  #change({ actor, userId }: Owner, after: AuditedValues, work: (tx: Tx) => void): Promise<void> {
+  #change<T>({ actor, userId }: Owner, after: AuditedValues, work: (tx: Tx) => Sync<T>): Promise<T> {
     const { db, audit } = this.dependencies;
     return db.write((tx) => {
-      work(tx);
+      const result = work(tx);
       audit.record(tx, { actor, action: "console.update", target: userId, after });
+      return result;
     }, "unobserved");
   }
 

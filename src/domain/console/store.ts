@@ -61,14 +61,17 @@ export const countOtherViews = (tx: Tx, { ownerId, path, name }: ViewRow): numbe
     .where(and(eq(views.ownerId, ownerId), or(ne(views.path, path), ne(views.name, name))))
     .get()?.total ?? 0;
 
-/** Adds the view, or replaces the one of this name. */
-export function putView(tx: Tx, row: ViewRow): void {
-  const { query, isShared } = row;
-  tx.insert(views)
+/** Adds the view, or replaces the one of this name, which keeps its id. */
+export const putView = (tx: Tx, row: ViewRow): SavedView =>
+  tx
+    .insert(views)
     .values(row)
-    .onConflictDoUpdate({ target: [views.ownerId, views.path, views.name], set: { query, isShared } })
-    .run();
-}
+    .onConflictDoUpdate({
+      target: [views.ownerId, views.path, views.name],
+      set: { query: row.query, isShared: row.isShared },
+    })
+    .returning(VIEW)
+    .get();
 
 /** @returns 0 if there is no such view */
 export const removeView = (tx: Tx, id: string): number =>

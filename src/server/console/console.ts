@@ -1,6 +1,7 @@
 // Answers console pages and forms: identifies the reader, checks permission to change things, renders the frame, and turns
 // refusals into pages. Routes of the console pass their work to `show` and `act`, and make none of these decisions themselves.
 import { setImmediate } from "node:timers/promises";
+import { isAuditor } from "../../domain/console/service.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Browser, Visitor } from "../auth/browser.ts";
 import type { UploadTimes } from "../http/bodies/streamed-body.ts";
@@ -17,7 +18,7 @@ import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/
 import { failedPage, forbiddenPage, staleFormPage, tooLongPage, unconfirmedPage } from "./frame/refusals.tsx";
 import { htmlAnswer } from "./html-response.ts";
 import { readLongForm } from "./long-form.ts";
-import { isAuditor, languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
+import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
 import { createSignInAgain } from "./sign-in-again.ts";
 import { createTargetPage } from "./system/target-page.ts";
 
@@ -203,7 +204,7 @@ function createReaderOf(context: RouteContext) {
   const { domain, clock, baseUrl } = context;
   return (request: Request, visitor: Visitor): Reader => {
     const { organizationId, role, userId } = visitor.principal;
-    const audits = isAuditor(context, visitor.principal);
+    const audits = isAuditor(context.consoleAuditors?.() ?? [], visitor.principal);
     const readsAll = role === "admin" || audits;
     return {
       request,

@@ -44,12 +44,6 @@ export interface Reader {
   targetPage(entry: Pick<AuditRow, "action" | "target">): string | undefined;
 }
 
-/** @returns whether the person is an auditor (setting `console.auditors`) */
-export const isAuditor = (
-  { consoleAuditors }: { consoleAuditors?: (() => readonly string[]) | undefined },
-  { email }: { email: string },
-): boolean => (consoleAuditors?.() ?? []).includes(email.toLowerCase());
-
 /** @returns the time zone of the cookie; UTC if it is missing or unknown */
 export function timeZoneOf(request: Request): string {
   const zone = cookieOf(request, ZONE_COOKIE);

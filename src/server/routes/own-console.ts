@@ -1,6 +1,7 @@
 // What callers keep about the console: saved views, and columns and rows of lists.
 import { type Static, Type } from "@sinclair/typebox";
 import {
+  isAuditor,
   LISTS_MAX,
   NAME_LENGTH_MAX,
   type Owner,
@@ -8,7 +9,6 @@ import {
   type SavedView,
   VIEWS_MAX,
 } from "../../domain/console/service.ts";
-import { isAuditor } from "../console/reader.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
 import { Uuid } from "../http/paging.ts";
 import { json, noContent } from "../http/responses.ts";
@@ -102,7 +102,7 @@ export function ownConsoleRoutes(context: RouteContext) {
   const ownerOf = (request: Request): Owner => {
     const principal = principalOf(request);
     const mayShare = principal.role === "admin";
-    const readsAll = mayShare || isAuditor(context, principal);
+    const readsAll = mayShare || isAuditor(context.consoleAuditors?.() ?? [], principal);
     return { actor: actorOf(request), userId: principal.userId, mayShare, readsAll };
   };
 
