@@ -7,7 +7,7 @@ import { probeExternalServices } from "../../../src/app/installation/outside-ser
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { createWorkspace } from "../../support/in-process.ts";
 import { certify } from "../../support/network/private-ca.ts";
-import { problemsOf } from "../problems.ts";
+import { problemsOf } from "../../support/problems.ts";
 
 const HEADER = "QUARTERMASTER_AUDIT_FORWARD_AUTHORIZATION";
 const load = (flags: Record<string, string>, env: Record<string, string> = {}): Config =>

@@ -17,8 +17,8 @@ import {
 } from "../../../src/app/tracing/tracing-state.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { createWorkspace } from "../../support/in-process.ts";
+import { problemsOf } from "../../support/problems.ts";
 import { START_MS } from "../../support/world.ts";
-import { problemsOf } from "../problems.ts";
 
 const load = (flags: Record<string, string>): Config => loadConfig({ flags, env: {}, cwd: "/" });
 const on = load({ tracingUrl: "https://traces.example.org" });

@@ -10,26 +10,6 @@ import {
 const BASE_URL = "https://control.example.com";
 const ISSUER = `${BASE_URL}/api/auth`;
 
-test("the discovery document of workstations has exactly the keys that they read", () => {
-  expect(metaharnessDocument(BASE_URL)).toEqual({
-    version: 1,
-    control_api_url: BASE_URL,
-    oauth: {
-      issuer: ISSUER,
-      client_id: "blue-cli",
-      scopes: [
-        "openid",
-        "profile",
-        "email",
-        "offline_access",
-        "governance:read",
-        "session:write",
-        "client-status:write",
-      ],
-    },
-  });
-});
-
 test("the OAuth metadata names the endpoints that the client derives itself", () => {
   expect(authorizationServerMetadata(BASE_URL)).toEqual({
     issuer: ISSUER,

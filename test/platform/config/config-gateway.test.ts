@@ -8,7 +8,7 @@ import { type Config, loadConfig } from "../../../src/platform/config/config.ts"
 import { PROXY_TOKEN_LENGTH_MIN } from "../../../src/platform/config/settings/gateway.ts";
 import { KEY_BUDGET } from "../../../src/platform/config/settings/provisioner.ts";
 import { settingOf } from "../../../src/platform/config/table.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
+import { problemsOf as refusalOf } from "../../support/problems.ts";
 
 let cwd: string;
 
@@ -25,15 +25,7 @@ function load(yaml: string, env: Env = {}): Config {
   return loadConfig({ flags: { config: path }, env, cwd });
 }
 
-function problemsOf(yaml: string, env: Env = {}): readonly string[] {
-  try {
-    load(yaml, env);
-  } catch (error) {
-    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
-    throw error;
-  }
-  throw new Error("the configuration was accepted");
-}
+const problemsOf = (yaml: string, env?: Env) => refusalOf(() => load(yaml, env));
 
 const BUILTIN = `
 gateway:

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ISSUER_LENGTH_MAX } from "../../../src/platform/config/addresses.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
+import { problemsOf as refusalOf } from "../../support/problems.ts";
 
 let cwd: string;
 
@@ -22,16 +22,8 @@ function load(oidc: object, mode = "password"): Config {
   return loadConfig({ flags: { config: path }, env: {}, cwd });
 }
 
-function problemsOf(oidc: object): readonly string[] {
-  try {
-    load(oidc);
-  } catch (error) {
-    if (error instanceof DomainError)
-      return error.problems.map(({ detail }) => detail.split(":", 1)[0] ?? "");
-    throw error;
-  }
-  throw new Error("the configuration was accepted");
-}
+const problemsOf = (oidc: object) =>
+  refusalOf(() => load(oidc)).map((detail) => detail.split(":", 1)[0] ?? "");
 
 test("SSO-32 a provider needs a client id and a credential; the issuer keeps its trailing slash", () => {
   expect(load(COMPLETE).get("identity.oidc.issuer")).toBe(COMPLETE.issuer);

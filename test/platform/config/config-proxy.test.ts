@@ -8,7 +8,7 @@ import { gatewaySettingsOf } from "../../../src/app/installation/gateway-setting
 import { isProxyInProcess, proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { EXTRA_PATHS_MAX } from "../../../src/platform/config/proxy-rules.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
+import { problemsOf as refusalOf } from "../../support/problems.ts";
 
 let cwd: string;
 
@@ -30,15 +30,7 @@ function load(proxy: object = {}, gateway: object = {}): Config {
 
 const gatewayOf = (config: Config) => gatewaySettingsOf(config, () => "https://control.example.org");
 
-function problemsOf(proxy: object, gateway: object = {}): readonly string[] {
-  try {
-    load(proxy, gateway);
-    return [];
-  } catch (error) {
-    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
-    throw error;
-  }
-}
+const problemsOf = (proxy: object, gateway?: object) => refusalOf(() => load(proxy, gateway));
 
 test("INF-2 this service forwards, unless a token for a separate proxy is set", () => {
   expect(gatewayOf(load())?.proxyMode).toBe("in-process");

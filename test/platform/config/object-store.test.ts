@@ -1,7 +1,7 @@
 // SES-33, SES-36 and SES-47: the settings of the object store in combination, and the keys of a reference deployment for it.
 import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
+import { problemsOf as refusalOf } from "../../support/problems.ts";
 
 const STORE = { blobsS3Endpoint: "https://s3.example.org", blobsS3Bucket: "sessions" };
 const KEYS = {
@@ -12,15 +12,8 @@ const KEYS = {
 const load = (flags: Record<string, string>, env: Record<string, string> = KEYS): Config =>
   loadConfig({ flags, env, cwd: "/" });
 
-function problemsOf(flags: Record<string, string>, env?: Record<string, string>): string[] {
-  try {
-    load(flags, env);
-  } catch (error) {
-    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (flags: Record<string, string>, env?: Record<string, string>) =>
+  refusalOf(() => load(flags, env));
 
 /** Without the sentences about secrets in the environment. */
 const warningsOf = (flags: Record<string, string>): string[] =>

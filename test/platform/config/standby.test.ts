@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { HOST_KEY_LENGTH_MAX } from "../../../src/platform/config/settings/standby.ts";
 import { placeOf } from "../../../src/platform/config/standby/replica.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
+import { problemsOf as refusalOf } from "../../support/problems.ts";
 
 const KEYS = {
   QUARTERMASTER_BLOBS_S3_ACCESS_KEY_ID: "AKIA",
@@ -15,15 +15,8 @@ const REPLICATED = { databaseReplicated: "yes" };
 const load = (flags: Record<string, string>, env: Record<string, string> = KEYS): Config =>
   loadConfig({ flags, env, cwd: "/" });
 
-function problemsOf(flags: Record<string, string>, env?: Record<string, string>): string[] {
-  try {
-    load(flags, env);
-  } catch (error) {
-    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (flags: Record<string, string>, env?: Record<string, string>) =>
+  refusalOf(() => load(flags, env));
 
 test.each([
   ["file:///mnt/replica/", { kind: "file", path: "/mnt/replica" }],

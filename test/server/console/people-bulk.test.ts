@@ -9,6 +9,7 @@ import { CORE_USER } from "../../../src/domain/scim/wire.ts";
 import { BULK_ROWS_MAX } from "../../../src/domain/shared/bulk.ts";
 import { giveApp } from "../../support/second-factor/given-factors.ts";
 import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
+import { bulkForm } from "./bulk-form.ts";
 
 const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
 afterAll(() => site[Symbol.asyncDispose]());
@@ -18,24 +19,8 @@ const ana = await site.signedIn("member", { email: "ana@example.com" });
 const bob = await site.signedIn("member", { email: "bob@example.com" });
 const { db, organizationId, system } = site.world;
 const { users } = site.domain.identity;
-const ACTION = "/console/users/action";
+const { question, send } = bulkForm(site, "/console/users/action", admin);
 
-const question = async (query: string, cookie = admin.cookie) => {
-  const answer = await site.request("GET", `${ACTION}?${query}`, { cookie });
-  return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
-};
-/** Sends the form of the shown page, with some fields changed. */
-async function send(html: string, changes: Record<string, string> = {}, cookie = admin.cookie) {
-  const form = html.slice(html.indexOf(`action="${ACTION}"`));
-  const hidden = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
-    name,
-    value.replaceAll("&amp;", "&"),
-  ]);
-  const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...changes }).toString();
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const answer = await site.request("POST", ACTION, { cookie, headers, body });
-  return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
-}
 const TO_CONFIRM = "Confirm in a new tab that it is you";
 const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 const resultsIn = (html: string): string[] =>

@@ -5,12 +5,13 @@ import { BATCH_ROWS } from "../../../../src/domain/clients/limits.ts";
 import { clientReports } from "../../../../src/domain/clients/tables.ts";
 import { createClientsWorld, reporterOf } from "../../../domain/clients/clients-world.ts";
 import { reportWith } from "../../../domain/clients/policies.ts";
+import { bulkForm } from "../bulk-form.ts";
 
 const site = await createClientsWorld();
 afterAll(() => site[Symbol.asyncDispose]());
 const admin = await site.signedIn("admin");
 const { db } = site.world;
-const ACTION = "/console/clients/action";
+const { question, send } = bulkForm(site, "/console/clients/action", admin);
 
 /** A workstation with its own login. @returns its user and id */
 async function workstation(host: string, caller?: Awaited<ReturnType<typeof site.signedIn>>) {
@@ -49,22 +50,6 @@ const addMany = (count: number) =>
         .run();
   }, "clients");
 
-const question = async (query: string) => {
-  const answer = await site.request("GET", `${ACTION}?${query}`, { cookie: admin.cookie });
-  return { status: answer.status, html: await answer.text() };
-};
-/** Sends the form of the shown page, with some fields changed. */
-async function send(html: string, changes: Record<string, string> = {}, cookie = admin.cookie) {
-  const form = html.slice(html.indexOf(`action="${ACTION}"`));
-  const hidden = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
-    name,
-    value.replaceAll("&amp;", "&"),
-  ]);
-  const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...changes }).toString();
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const answer = await site.request("POST", ACTION, { cookie, headers, body });
-  return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
-}
 const cells = (html: string): string[] =>
   [...html.matchAll(/<tr><td data-label="Workstation">.*?<\/tr>/gs)].map(([row]) =>
     row
