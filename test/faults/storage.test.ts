@@ -101,16 +101,16 @@ describe.if(canMount)("a service whose disk fails", () => {
     return [];
   }
 
-  async function signIn(): Promise<{ status: number; reason: unknown; cookie: string }> {
+  async function signIn(): Promise<{ status: number; reason: unknown; detail: unknown; cookie: string }> {
     const credentials = { email: ADMIN_EMAIL, password: ADMIN_PASSWORD };
     const response = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(credentials),
     });
-    const { reason } = await response.json();
+    const { reason, detail } = await response.json();
     const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
-    return { status: response.status, reason, cookie };
+    return { status: response.status, reason, detail, cookie };
   }
 
   async function expectReading(): Promise<void> {
@@ -163,7 +163,12 @@ describe.if(canMount)("a service whose disk fails", () => {
     const ballast = join(disk, "ballast");
     fill(ballast);
     expect(new Set(await writeUntilRefused())).toEqual(new Set([507]));
-    expect(await signIn()).toMatchObject({ status: 507, reason: "storage.full" });
+    expect(await signIn()).toMatchObject({
+      status: 507,
+      reason: "storage.full",
+      detail:
+        "the disk is full, nothing was changed; an operator of this service finds the cause with `quartermaster doctor`",
+    });
     await expectReading();
     rmSync(ballast);
     await expectNothingLost();

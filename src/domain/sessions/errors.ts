@@ -1,6 +1,7 @@
 // Expected errors of captured sessions.
 
 import { DomainError, type Problem } from "../../platform/errors.ts";
+import { bytesText } from "../../platform/files/disk.ts";
 import { quoted } from "../../platform/text/problem-list.ts";
 import {
   BUSY_RETRY_SECONDS,
@@ -29,7 +30,7 @@ export const tooManyPending = () =>
   new DomainError(
     "too_many",
     "sessions.too_many_pending",
-    `at most ${PENDING_PER_USER_MAX} uploads with ${PENDING_BYTES_PER_USER_MAX} bytes may be unfinished`,
+    `at most ${PENDING_PER_USER_MAX} uploads of ${bytesText(PENDING_BYTES_PER_USER_MAX)} in total may be unfinished`,
     { hint: "complete some of them, or try again later", retryAfterSeconds: PENDING_RETRY_SECONDS },
   );
 
@@ -133,10 +134,8 @@ export const contentDiffers = () =>
   new DomainError(
     "invalid",
     "sessions.content_differs",
-    "the stored bytes are not those that were announced",
-    {
-      hint: "announce the session again",
-    },
+    "the uploaded bytes are not those that were announced",
+    { hint: "announce the session again" },
   );
 
 export const digestMismatch = () =>

@@ -53,7 +53,7 @@ export class Completion {
 
   /** @throws unless the store holds the announced bytes and this uploader has sent them */
   async #prove(artifact: ArtifactRow): Promise<void> {
-    if (artifact.status === "failed") throw bytesNotUploaded();
+    if (artifact.status === "failed") throw contentDiffers();
     // Owners of equal bytes share a file, so an existing file does not prove that this owner has the bytes.
     if (artifact.store === "local" && artifact.storedAtMs === null) throw bytesNotUploaded();
     const objects = this.dependencies.stores.of(artifact.store);

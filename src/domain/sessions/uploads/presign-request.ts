@@ -1,6 +1,7 @@
 // Reads an announcement: a schema checks the shape, this file checks every value, and all problems are reported together.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Problem } from "../../../platform/errors.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
 import { type Harness, isHarnessKey, unknownHarness } from "../../harnesses/harnesses.ts";
 import { refuseRequest } from "../errors.ts";
 import {
@@ -83,7 +84,7 @@ export function readAnnouncement(
   const problems: Problem[] = [];
   const { harness } = request;
   if (!isHarnessKey(harness))
-    problems.push({ pointer: "/harness", detail: `harness ${unknownHarness(harness)}` });
+    problems.push({ pointer: "/harness", detail: `${quoted(harness)} ${unknownHarness(harness)}` });
   checkContent(request, problems);
   checkTexts(request, problems);
   const artifactFormat = readFormat(request, problems);

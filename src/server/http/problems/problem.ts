@@ -84,6 +84,9 @@ export function failureOf(error: unknown): Failure | undefined {
   return failure && { ...failure, message: excerpt(failure.message, MESSAGE_CHARACTERS_MAX) };
 }
 
+/** The hints of these errors name commands of the operating system, which only an operator can run. */
+const MACHINE_HINT = "an operator of this service finds the cause with `quartermaster doctor`";
+
 function wholeFailureOf(error: unknown): Failure | undefined {
   if (error instanceof HttpError) {
     const { status, reason, message, details } = error;
@@ -92,7 +95,8 @@ function wholeFailureOf(error: unknown): Failure | undefined {
   }
   if (!(error instanceof DomainError)) return undefined;
   const status = error.reason === "storage.full" ? 507 : STATUS_OF_KIND[error.kind];
-  const message = error.hint ? `${error.message}; ${error.hint}` : error.message;
+  const hint = error.hint && error.reason.startsWith("storage.") ? MACHINE_HINT : error.hint;
+  const message = hint ? `${error.message}; ${hint}` : error.message;
   return {
     status,
     reason: error.reason,

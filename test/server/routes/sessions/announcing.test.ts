@@ -84,6 +84,14 @@ describe("SES-2 a wrong value is refused with 400", () => {
     expect([sessionsIn(server), artifactsIn(server)]).toEqual([[], []]);
   });
 
+  test("a refused harness is quoted", async () => {
+    const server = await sameServer();
+    const { detail } = await (
+      await presign(server, await member(server), announce({ harness: "vim" }))
+    ).json();
+    expect(detail).toStartWith('"vim" is not a harness; the harnesses are ');
+  });
+
   test("all problems are named at once", async () => {
     const server = await sameServer();
     const wrong = {
@@ -320,6 +328,8 @@ describe("SES-9 unfinished uploads of one user", () => {
     await announceMany(server, credential, PENDING_PER_USER_MAX);
     const response = await presign(server, credential, announce({ sha256: DIGEST }));
     expect(response.headers.get("retry-after")).toBe("60");
+    const { detail } = await response.clone().json();
+    expect(detail).toStartWith("at most 200 uploads of 8.0 GiB in total may be unfinished; ");
     expect(await outcomeOf(response)).toEqual([429, "sessions.too_many_pending", []]);
     const repeated = await presign(server, credential, announce({ sha256: digestOf(0), size_bytes: 1 }));
     expect(repeated.status).toBe(200);
