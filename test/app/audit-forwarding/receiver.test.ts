@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { receiverDestinations, receiverTlsOf } from "../../../src/app/audit-forwarding/receiver.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
+import { problemsOf } from "../../platform/config/problems.ts";
 import { createWorkspace } from "../../support/in-process.ts";
 import { certify } from "../../support/network/private-ca.ts";
-import { problemsOf } from "../../support/problems.ts";
 
 const HEADER = "QUARTERMASTER_AUDIT_FORWARD_AUTHORIZATION";
 const load = (flags: Record<string, string>, env: Record<string, string> = {}): Config =>

@@ -16,8 +16,8 @@ import {
   type TracingState,
 } from "../../../src/app/tracing/tracing-state.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
+import { problemsOf } from "../../platform/config/problems.ts";
 import { createWorkspace } from "../../support/in-process.ts";
-import { problemsOf } from "../../support/problems.ts";
 import { START_MS } from "../../support/world.ts";
 
 const load = (flags: Record<string, string>): Config => loadConfig({ flags, env: {}, cwd: "/" });

@@ -8,7 +8,7 @@ import { type Config, loadConfig } from "../../../src/platform/config/config.ts"
 import { PROXY_TOKEN_LENGTH_MIN } from "../../../src/platform/config/settings/gateway.ts";
 import { KEY_BUDGET } from "../../../src/platform/config/settings/provisioner.ts";
 import { settingOf } from "../../../src/platform/config/table.ts";
-import { problemsOf as refusalOf } from "../../support/problems.ts";
+import { problemsOf as refusalOf } from "./problems.ts";
 
 let cwd: string;
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ISSUER_LENGTH_MAX } from "../../../src/platform/config/addresses.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { problemsOf as refusalOf } from "../../support/problems.ts";
+import { problemsOf as refusalOf } from "./problems.ts";
 
 let cwd: string;
 

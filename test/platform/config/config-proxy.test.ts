@@ -8,7 +8,7 @@ import { gatewaySettingsOf } from "../../../src/app/installation/gateway-setting
 import { isProxyInProcess, proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { EXTRA_PATHS_MAX } from "../../../src/platform/config/proxy-rules.ts";
-import { problemsOf as refusalOf } from "../../support/problems.ts";
+import { problemsOf as refusalOf } from "./problems.ts";
 
 let cwd: string;
 

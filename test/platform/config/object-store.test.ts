@@ -1,7 +1,7 @@
 // SES-33, SES-36 and SES-47: the settings of the object store in combination, and the keys of a reference deployment for it.
 import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { problemsOf as refusalOf } from "../../support/problems.ts";
+import { problemsOf as refusalOf } from "./problems.ts";
 
 const STORE = { blobsS3Endpoint: "https://s3.example.org", blobsS3Bucket: "sessions" };
 const KEYS = {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { HOST_KEY_LENGTH_MAX } from "../../../src/platform/config/settings/standby.ts";
 import { placeOf } from "../../../src/platform/config/standby/replica.ts";
-import { problemsOf as refusalOf } from "../../support/problems.ts";
+import { problemsOf as refusalOf } from "./problems.ts";
 
 const KEYS = {
   QUARTERMASTER_BLOBS_S3_ACCESS_KEY_ID: "AKIA",

@@ -1,5 +1,5 @@
 // Collects the problems of an operation that is refused.
-import { DomainError } from "../../src/platform/errors.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
 
 /** @returns the details of the problems; none if the work succeeds */
 export function problemsOf(work: () => unknown): string[] {
