@@ -1,5 +1,5 @@
-// Runs a verb on many rows: those that are named, or all that match a filter. Asks for one confirmation, changes the rows in slices,
-// and prints the result of each row.
+// Runs a verb on many rows, named or selected by a filter. Asks once for confirmation, changes the rows in slices, and
+// prints the result of each row.
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../src/domain/shared/bulk.ts";
 import { countText } from "../src/platform/count-text.ts";
 import { DomainError } from "../src/platform/errors.ts";
@@ -8,7 +8,7 @@ import { SomeFailed } from "./exit.ts";
 import { isConfirmed } from "./input/prompt.ts";
 import { printable } from "./output/printable.ts";
 
-/** Rows that a plan lists by name; it only counts the others. */
+/** Number of rows that a plan lists by name; the others are only counted. */
 const NAMED = 10;
 /** `unchanged` is the longest word before a row. */
 const WORD_WIDTH = "unchanged".length + 2;
@@ -37,10 +37,10 @@ export const filterWords = ({ text, has }: Pick<Call, "text" | "has">, names: re
     }),
   ).toString();
 
-/** What the error says about rows that are selected in no way, or in several. */
+/** Texts of the errors about a missing or ambiguous selection. */
 interface Unselected {
   reason: string;
-  /** the problem if rows are selected in no way */
+  /** error text if nothing selects rows */
   nothing: string;
   /** noun and verb whose help explains the selection */
   command: string;
@@ -48,7 +48,7 @@ interface Unselected {
 
 /**
  * @param filters of `filterWords`
- * @throws DomainError unless rows are selected in exactly one way: by names, by filters or by `--all`
+ * @throws DomainError unless the command line has exactly one of names, filters and `--all`
  */
 export function requireOneSelection(
   { has }: Pick<Call, "has">,
@@ -86,7 +86,7 @@ export interface BulkVerb<Filter> {
 }
 
 /**
- * Asks, and runs the verb.
+ * Asks for confirmation, and runs the verb.
  * @throws SomeFailed after the report, if a row was refused
  */
 export async function runBulk<Filter>(call: Call, verb: BulkVerb<Filter>): Promise<void> {

@@ -40,7 +40,7 @@ export class CliCommand extends Command {
     return this.#examples;
   }
 
-  /** Help lists other options than these. They are accepted, and completion offers them. */
+  /** Options that help does not list. They are accepted, and completion offers them. */
   foldsOptions(folded: FoldedOptions): this {
     this.#folded = folded;
     return this;

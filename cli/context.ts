@@ -36,7 +36,7 @@ export interface Context {
    * `Interrupted` reason, the second one exits immediately. Without a call, the default action of the operating system applies.
    */
   stopSignal(): AbortSignal;
-  /** Starts this program again in the same process with further variables: see restart.ts. A test has no process to give. */
+  /** Starts this program again in the same process with further variables: see restart.ts. Undefined in tests. */
   restartWith?(variables: Readonly<Record<string, string>>): void;
 }
 

@@ -31,7 +31,7 @@ const EXIT_OF_KIND: Readonly<Record<ErrorKind, number>> = {
   unverified: EXIT.unverified,
 };
 
-/** Reasons whose HTTP status invites a retry. A command needs another code: waiting repairs neither a disk nor a lost key. */
+/** Reasons whose HTTP status suggests a retry. Commands use another code, because waiting fixes neither a disk nor a lost key. */
 const EXIT_OF_REASON: ReadonlyMap<string, number> = new Map([
   ["storage.full", EXIT.unexpected],
   ["storage.failed", EXIT.unexpected],
@@ -45,7 +45,7 @@ const EXIT_OF_REASON: ReadonlyMap<string, number> = new Map([
   ["data_dir.incomplete", EXIT.conflict],
 ]);
 
-/** Exit codes of `serve` that a restart cannot repair. The unit lists them in RestartPreventExitStatus. */
+/** Exit codes of `serve` for problems that a restart cannot fix. The unit lists them in RestartPreventExitStatus. */
 export const PERMANENT_FAILURE_EXITS: readonly number[] = [
   EXIT.usage,
   EXIT.notFound,

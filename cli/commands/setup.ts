@@ -14,7 +14,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("setup")
     .description(
-      "Creates data directory, database, first administrator and signing key, without starting the service.",
+      "Creates the data directory, database, first administrator and signing key, without starting the service.",
     )
     .examples(
       "quartermaster setup --data-dir /var/lib/quartermaster",

@@ -37,7 +37,7 @@ export interface Call extends SettingsCall {
 type LoadVerb = () => Promise<(call: Call) => Promise<void>>;
 
 /**
- * The verb may upgrade an older database, and says so, but not with `--dry-run`.
+ * The verb may upgrade an older database and then prints a note; `--dry-run` never upgrades.
  * @param load imports the verb when it runs, so that `--version` and help start quickly
  * @returns the action for commander
  */
@@ -68,11 +68,11 @@ const actionIn = (context: Context, load: LoadVerb, isReader: (call: SettingsCal
 /** enough for a hundred thousand names */
 const BUDGET_MS = 500;
 
-/** Workstations choose their own names. A person may copy a proposal into a shell, so it has no character with a meaning there. */
+/** Workstations choose their own names. A person may copy a proposal into a shell, so it contains no shell syntax. */
 const HARMLESS = /^[\p{L}\p{N}@._+:/-]+$/u;
 
 /**
- * Adds the most similar name to the error about a name that nothing has. Reading all names may take a moment, so only commands
+ * Adds the most similar name to an error about an unknown name. Reading all names may take a moment, so only commands
  * do it.
  * @returns the error to report: the same, or one with the name as its hint
  */

@@ -56,11 +56,11 @@ export const addDirectoryOptions = (command: CliCommand): CliCommand => addOptio
 export const addOptionsOf = (command: CliCommand, names: readonly SettingName[]): CliCommand =>
   addOptions(command, [CONFIG_OPTION, ...settingOptions(names)]);
 
-/** As addSettingOptions, but help lists only the general settings and these, so that the options of the command stand out. */
+/** Like addSettingOptions, but help lists only the general settings and these, so that the options of the command stand out. */
 export const addFoldedSettingOptions = (command: CliCommand, ...shown: readonly Group[]): CliCommand =>
   addSettingOptions(command).foldsOptions({
     isFolded: (heading) => isSettingGroup(heading) && ![GENERAL, ...shown].some((group) => group === heading),
-    note: "Every setting is an option, too: quartermaster serve --help lists them.",
+    note: "Every setting is also an option: quartermaster serve --help lists them.",
   });
 
 /** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as a short form of `--catalog-file`. */

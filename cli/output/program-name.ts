@@ -1,11 +1,11 @@
-// How a person calls this program, for the command lines that it prints.
+// Finds the name or path of this program for the command lines that it prints.
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import type { Context } from "../context.ts";
 
 /**
- * @returns the name if the shell finds this executable by it, otherwise the path. From source there is no executable to name, and a
- *   user who started with npx may have no `bun` installed.
+ * @returns the name if the shell finds this executable by it, otherwise the path. A program that runs from source has
+ * no executable, and a user of npx may have no `bun` installed.
  */
 export function programName({ env }: Pick<Context, "env">): string {
   if (!Bun.isStandaloneExecutable) return `npx -y bun@${Bun.version} src/main.ts`;

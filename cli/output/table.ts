@@ -109,7 +109,7 @@ function cellText(value: ReturnType<Column<never>["value"]>, { wide, nowMs }: Ta
 
 interface Widths {
   natural: readonly number[];
-  /** below which a column is not narrowed */
+  /** a column is never narrower */
   leastWidths: readonly number[];
 }
 

@@ -69,7 +69,7 @@ describe("CLI-14 help", () => {
     expect(takeover).toContain("--old-machine-is-off");
     expect(takeover).toContain("\nSecond machine settings:\n");
     expect(takeover).not.toContain("--server-listen");
-    expect(takeover).toEndWith("\nEvery setting is an option, too: quartermaster serve --help lists them.\n");
+    expect(takeover).toEndWith("\nEvery setting is also an option: quartermaster serve --help lists them.\n");
     expect((await runCli(["serve", "--help"])).stdout).toContain("--server-listen");
     const unknown = await runCli(["sso", "show", "--server-listen", "nowhere"]);
     expect(unknown.stderr).toContain("--server-listen: must be");

@@ -25,14 +25,14 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("list")
     .description(
-      "Lists stored archives, with the commits that were mirrored, and whether anything names them.",
+      "Lists stored archives with the commits they were mirrored from, and whether anything uses them.",
     )
     .examples("quartermaster artifacts list", "quartermaster artifacts list --json")
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
-    .description("Shows one stored archive and everything that it was mirrored from.")
+    .description("Shows one stored archive and the commits it was mirrored from.")
     .examples("quartermaster artifacts show ID", "quartermaster artifacts show ID --json")
     .argument("<id>", "id of the archive")
     .printsJson()
@@ -49,7 +49,9 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("create")
-    .description("Mirrors one commit of a repository, and prints the members that a package with it needs.")
+    .description(
+      "Mirrors one commit of a repository, and prints the package fields that refer to the archive.",
+    )
     .examples(
       `quartermaster artifacts create --connection forge --repository acme/tools --ref main --dry-run ${CONFIG}`,
       `quartermaster artifacts create --connection forge --repository acme/tools --ref v1.2.0 --path guide ${CONFIG}`,
@@ -63,7 +65,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./create.ts")).create)),
   noun
     .command("remove")
-    .description("Removes one stored archive that no revision, draft or catalog entry names.")
+    .description("Removes one stored archive, unless a revision, draft or catalog entry uses it.")
     .examples("quartermaster artifacts remove ID --dry-run", "quartermaster artifacts remove ID --yes")
     .argument("<id>", "id of the archive")
     .with(addConfirmOptions)

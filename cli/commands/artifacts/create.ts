@@ -1,4 +1,5 @@
-// `artifacts create`: mirrors a commit as the console and the API do, and prints the members that a package with it needs.
+// `artifacts create`: mirrors a commit as the console and the API do, and prints the package fields that refer to the
+// archive.
 import { toSourceView } from "../../../src/domain/catalog/sources/source-wire.ts";
 import { yamlText } from "../../../src/platform/text/yaml-write.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

@@ -1,4 +1,4 @@
-// `artifacts remove`: removes one archive that nothing names.
+// `artifacts remove`: removes one archive that nothing uses.
 import { bytesText } from "../../../src/platform/files/disk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";

@@ -2,7 +2,7 @@
 import type { StoredArtifact } from "../../../src/domain/catalog/service.ts";
 import { timeOf } from "../../output/details.ts";
 
-/** An archive, and whether a revision, a draft or the catalog names it. */
+/** An archive, and whether a revision, a draft or the catalog uses it. */
 export type ArtifactRow = StoredArtifact & { isNamed: boolean };
 
 /** @returns where the archive came from; empty for an upload or a public source */

@@ -24,7 +24,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .option("--actor <actor>", "only by this e-mail address, user id, login name, token or job")
       .option("--action <action>", "only this action, such as user.update")
       .option("--target <id>", "only changes to the object with this id")
-      .option("--since <time>", "only from this time on: 24h (ago), a date in UTC, an RFC 3339 time")
+      .option("--since <time>", "only from this time: 24h (ago), a date in UTC, or an RFC 3339 time")
       .option("--until <time>", "only before this time")
       .with(addNumberOptions)
       .printsTable()
@@ -58,13 +58,13 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .action(readingAction(context, async () => (await import("./read.ts")).exportLog)),
     noun
       .command("forwarding")
-      .description("Shows how far the log was sent to the receiver of audit.forward.url, and why it waits.")
+      .description("Shows which entries the receiver at audit.forward.url has, and why others wait.")
       .examples("quartermaster audit forwarding", "quartermaster audit forwarding --json")
       .printsJson()
       .action(readingAction(context, async () => (await import("./forwarding.ts")).forwarding)),
     noun
       .command("resend")
-      .description("Sends the entries after one entry to the receiver again, for a receiver that lost them.")
+      .description("Sends all entries after a given one again, for a receiver that lost them.")
       .examples("quartermaster audit resend --after 1204", "quartermaster audit resend --after 0 --json")
       .requiredOption("--after <id>", "the last entry that the receiver still has; 0 for none")
       .printsJson()

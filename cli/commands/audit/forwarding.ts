@@ -1,4 +1,4 @@
-// `audit forwarding` and `audit resend`: how far the log was sent to its receiver, and sending a part of it again.
+// `audit forwarding` and `audit resend`: shows which entries the receiver has, and sends entries again.
 import type { ForwardingState } from "../../../src/domain/audit/forwarding/forwarding.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -34,7 +34,7 @@ export async function resend({ domain, actor, output, text }: Call): Promise<voi
   output.result(
     { changed, after, sent_up_to: formerId },
     changed
-      ? `entries ${after + 1} to ${formerId} are sent again`
+      ? `entries ${after + 1} to ${formerId} will be sent again`
       : `unchanged: nothing was sent after ${after}`,
   );
   if (!domain.auditForwarding.isOn) output.warning("audit.forward.url is not set, so nothing is sent");

@@ -20,13 +20,13 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .action(readingAction(context, async () => (await import("./verbs.ts")).show));
   const apply = noun
     .command("apply")
-    .description("Replaces addresses. Browsers of everybody read images from there, also before sign-in.")
+    .description("Replaces the addresses. Every browser loads the images from there, even before sign-in.")
     .examples(
       "quartermaster branding apply --logo-url https://example.org/logo.svg --dry-run",
       "quartermaster branding apply --icon-url '' --yes",
     )
-    .option("--logo-url <url>", "https address of the logo; an empty one removes it")
-    .option("--icon-url <url>", "https address of the icon; an empty one removes it")
+    .option("--logo-url <url>", "https address of the logo; '' removes it")
+    .option("--icon-url <url>", "https address of the icon; '' removes it")
     .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./verbs.ts")).apply));
@@ -38,7 +38,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       "quartermaster branding upload logo logo.svg --dry-run",
       "quartermaster branding upload icon icon.png --server-public-url https://qm.example.org --yes",
     )
-    .argument("<logo|icon>", "which of the two")
+    .argument("<logo|icon>", "the image to replace")
     .argument("<file>", "PNG or SVG image of at most 256 KiB")
     .with(addConfirmOptions)
     .printsJson()

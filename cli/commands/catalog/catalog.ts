@@ -85,7 +85,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./bundle.ts")).importBundle)),
   noun
     .command("upload")
-    .description("Checks and stores one archive, and prints the members that a package with it needs.")
+    .description("Checks and stores one archive, and prints the package fields that refer to the archive.")
     .examples(
       "quartermaster catalog upload guide-1.0.0.tar.gz",
       "quartermaster catalog upload a.tar.gz --json",

@@ -1,4 +1,5 @@
-// `catalog upload`: stores an archive as the console and the API do, and prints the members that a package with it needs.
+// `catalog upload`: stores an archive as the console and the API do, and prints the package fields that refer to the
+// archive.
 import { basename, resolve } from "node:path";
 import { toSourceView } from "../../../src/domain/catalog/sources/source-wire.ts";
 import { openFile } from "../../../src/platform/files/operator-files.ts";

@@ -1,5 +1,5 @@
-// `clients remove` and `clients revoke`: one client, several, all that match a filter, or all that have not been seen for some time. A
-// running server refuses the next request of a revoked client.
+// `clients remove` and `clients revoke`: one client, several named ones, or all that match a filter. A running server
+// refuses the next request of a revoked client.
 
 import { toClientDocument } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientFilterQuery, ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
@@ -14,7 +14,7 @@ import { ageText } from "../../output/age.ts";
 import { filterOf, readClients } from "./read.ts";
 import { nameOf } from "./view.ts";
 
-/** Clients that a plan lists by name; it only counts the others. */
+/** Number of clients that a plan lists by name; the others are only counted. */
 const NAMED_MAX = 10;
 
 export const remove = (call: Call): Promise<void> => removeClients(call, "remove");

@@ -48,7 +48,7 @@ function findSetting(spelling: string): SettingName {
   });
 }
 
-/** A longer text is not compared, which takes quadratic time. */
+/** Longer texts are not compared, because that takes quadratic time. */
 export const SPELLING_LENGTH_MAX = 80;
 
 function proposalFor(spelling: string): string | undefined {

@@ -25,7 +25,7 @@ function whyOf({ connection, problems, reason }: OperatorConnection): string | u
 }
 
 /** Not a fault: installations may share their configuration file. */
-const NO_NAMESPACE = "its organizations give this installation no namespace";
+const NO_NAMESPACE = "none of its namespaces belongs to this organization";
 
 const document = ({ id, connection, status, reason, sinceMs, problems }: OperatorConnection) => ({
   id: id ?? null,

@@ -32,7 +32,7 @@ export const addOptions = (command: CliCommand): CliCommand =>
     .option("--port <n>", "port of 127.0.0.1 to listen on (default: a free one)")
     .option("--data-dir <path>", "empty or new directory for the demo (default: a temporary one)")
     .option("--seed <text>", `chooses names, users and versions (default: ${DEFAULT_SEED})`)
-    .option("--json", "print what happens as one JSON object per line; errors are JSON on stderr");
+    .option("--json", "print events as JSON, one object per line; errors are JSON on stderr");
 
 interface DemoFlags {
   workstations?: string;
@@ -69,7 +69,7 @@ async function run(options: DemoOptions, context: Context): Promise<void> {
   }
 }
 
-/** A closed terminal ends the demo as Ctrl-C does. */
+/** Closing the terminal ends the demo, like Ctrl-C. */
 function endOnSignals(context: Context): Disposable & { signal: AbortSignal } {
   const hangup = new AbortController();
   const listener = () => hangup.abort(new Interrupted("SIGTERM"));

@@ -15,7 +15,7 @@ export interface Display extends Disposable {
   report(event: DemoEvent): void;
 }
 
-/** @returns the display that the options of the command ask for */
+/** @returns the display for the options of the command */
 export function createDisplay(context: Context, command: CliCommand): Display {
   const isJson = command.opts().json === true;
   return isJson ? jsonDisplay(context) : new TextDisplay(context.stdout, programName(context));

@@ -96,7 +96,7 @@ export function fleetText(fleet: FleetState): string {
 }
 
 /**
- * @param program how the reader calls it
+ * @param program start of the command lines that the text shows
  * @returns undefined for an event that only the JSON lines have
  */
 export function eventText(event: DemoEvent, program: string): string | undefined {

@@ -1,5 +1,5 @@
-// `quartermaster doctor`: runs every check and prints remedies, whether the service runs or not (requirements OBS-5, DAT-9).
-// The checks are in src/app/doctor/.
+// `quartermaster doctor`: runs every check and prints remedies, even while the service is down (requirements OBS-5,
+// DAT-9). The checks are in src/app/doctor/.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { addOfflineOption } from "../../data-directory/service-down.ts";

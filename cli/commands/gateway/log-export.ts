@@ -12,7 +12,7 @@ import { startProgress } from "../../output/progress.ts";
 import { warnOfGaps } from "./log-reading.ts";
 import { daysOf } from "./period.ts";
 
-/** `open`: rows of the day may still be added or change; `due`: written without `--dry-run` */
+/** `open`: rows of the day may still change; `due`: an export writes the day */
 type DayState = "written" | "kept" | "open" | "due";
 
 interface DayResult {
@@ -28,7 +28,7 @@ interface ExportTarget {
   /** path or URL, without a slash at its end */
   readonly folder: string;
   has(name: string): Promise<boolean>;
-  /** Writes the whole file; if that fails, a former file stays. */
+  /** Writes the whole file; on failure, the previous file stays. */
   write(name: string, content: Content): Promise<void>;
 }
 

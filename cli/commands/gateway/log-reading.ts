@@ -66,7 +66,7 @@ export function filterOf(call: Call): LogFilterQuery {
   };
 }
 
-/** @returns the id of the user that `--user` names, also of a removed one @throws DomainError `user.not_found` */
+/** @returns the id of the user that `--user` names, who may be removed @throws DomainError `user.not_found` */
 export function userIdOf({ domain, actor, text }: Call): string | undefined {
   const reference = text("user");
   return reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id;
@@ -78,7 +78,7 @@ export function warnOfGaps({ output }: Pick<Call, "output">, gaps: readonly Gap[
     output.warning(`${count} rows from ${toRfc3339(fromMs)} to ${toRfc3339(toMs)} were dropped: ${cause}`);
 }
 
-/** Ends without an error when it is interrupted. */
+/** An interrupt ends it without an error. */
 export async function tail(call: Call): Promise<void> {
   const { domain, context, output, text, has } = call;
   const signal = has("follow") ? context.stopSignal() : AbortSignal.abort();

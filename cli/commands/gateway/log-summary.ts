@@ -10,7 +10,7 @@ import type { Column } from "../../output/table.ts";
 import { filterOf } from "./log-reading.ts";
 
 interface Line {
-  /** undefined for a point */
+  /** undefined if the line is for a period */
   name?: string;
   atMs?: number;
   figures: Figures;

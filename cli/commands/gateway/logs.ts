@@ -53,8 +53,8 @@ const addPeriod = (command: CliCommand): CliCommand =>
 
 const addTimes = (command: CliCommand): CliCommand =>
   command
-    .option("--from <time>", "first day in UTC, such as 2027-06-01, or a time from which on")
-    .option("--to <time>", "last day in UTC, or a time before which");
+    .option("--from <time>", "first day in UTC, such as 2027-06-01, or the time of the first request")
+    .option("--to <time>", "last day in UTC, or the time at which to stop");
 
 /** The filters of `list` and `summary`. */
 const addFilters = (command: CliCommand): CliCommand =>
@@ -96,20 +96,20 @@ const summing = (group: CliCommand, context: Context): CliCommand =>
       ),
   )
     .option("--q <text>", "only requests that contain this text")
-    .addOption(choiceOption("--bucket <bucket>", "what one line covers, in UTC", BUCKETS))
-    .addOption(choiceOption("--by <group>", "lines for those with the most requests", SUMMARY_GROUPS))
+    .addOption(choiceOption("--bucket <bucket>", "period of one line, in UTC", BUCKETS))
+    .addOption(choiceOption("--by <group>", "one line for each, most requests first", SUMMARY_GROUPS))
     .printsTable()
     .action(readingAction(context, async () => (await import("./log-summary.ts")).summary));
 
 const following = (group: CliCommand, context: Context): CliCommand =>
   group
     .command("tail")
-    .description("Prints the latest inference requests, then each further one, until it is interrupted.")
+    .description("Prints the latest inference requests, then new ones as they end, until Ctrl-C.")
     .examples(
       "quartermaster gateway logs tail",
       "quartermaster gateway logs tail --limit 100 --no-follow --json",
     )
-    .option("--limit <n>", "earlier requests to print first, at most 100", "10")
+    .option("--limit <n>", "number of earlier requests to print first, at most 100", "10")
     .option("--no-follow", "exit after printing these")
     .printsJson()
     .action(readingAction(context, async () => (await import("./log-reading.ts")).tail));
@@ -132,6 +132,6 @@ const exporting = (group: CliCommand, context: Context): CliCommand =>
       .option("--store", "write to request-logs/ in the bucket of captured sessions"),
   )
     .option("--replace", "overwrite the files of days that were already exported")
-    .option("--dry-run", "show what would be done, and change nothing")
+    .option("--dry-run", "show what would be exported, and write nothing")
     .printsJson()
     .action(readingAction(context, async () => (await import("./log-export.ts")).exportLogs));

@@ -24,7 +24,9 @@ export async function acknowledge(call: Call): Promise<void> {
   }
   const changed = await domain.modelCatalog.acknowledge(actor, { modelId: id, fingerprint });
   const name = printable(id);
-  const done = changed ? `acknowledged ${name}` : `unchanged: ${name} is as it was acknowledged`;
+  const done = changed
+    ? `acknowledged ${name}`
+    : `unchanged: ${name} has not changed since it was acknowledged`;
   output.result({ changed, model: find(call, id) ?? null }, done);
 }
 
@@ -49,7 +51,7 @@ export async function assign(call: Call): Promise<void> {
   );
 }
 
-/** @throws DomainError `usage.models` unless the command line says either models or none */
+/** @throws DomainError `usage.models` unless the command line has either models or `--none` */
 function wishOf({ args, has, text, command }: Call): Omit<ModelsPublication, "baseRevision"> {
   const [harness = "", ...gatewayModels] = args;
   if (has("none") === gatewayModels.length > 0) throw unclear(has("none"));
@@ -63,7 +65,7 @@ const unclear = (isNone: boolean): DomainError =>
     "invalid",
     "usage.models",
     isNone ? "--none removes the assignment, so no model may be named" : "name at least one model",
-    { hint: isNone ? "leave out --none, or the models" : "to remove the assignment, pass --none" },
+    { hint: isNone ? "omit --none, or the models" : "to remove the assignment, pass --none" },
   );
 
 const baseOf = ({ domain, actor, text }: Call): string | undefined => {

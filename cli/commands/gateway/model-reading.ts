@@ -24,11 +24,11 @@ function warnOfCatalog({ output }: Pick<Call, "output">, { sync, assignments }: 
   if (output.isJson) return;
   if (sync.discovery_supported === false)
     output.note("the provisioner cannot list models, so only assigned ones are known");
-  else if (sync.last_refresh_at === null) output.note("the models were not refreshed yet");
+  else if (sync.last_refresh_at === null) output.note("the models have not been refreshed yet");
   if (sync.latest_error !== null) output.warning(`the last refresh failed: ${sync.latest_error}`);
   else if (sync.stale)
     output.warning(
-      `the models were refreshed last at ${sync.last_successful_refresh_at}; is a service running?`,
+      `the models were last refreshed at ${sync.last_successful_refresh_at}; is a service running?`,
     );
   if (assignments === "incomplete")
     output.note("an allowed agent has no models, so workstations do not get the lists yet");

@@ -36,7 +36,7 @@ const readingVerbs = (group: CliCommand, context: Context): CliCommand[] => [
     .action(readingAction(context, async () => (await import("./model-reading.ts")).list)),
   group
     .command("refresh")
-    .description("Asks the gateway for its models now. Assignments stay as they are.")
+    .description("Fetches the list of models from the gateway now. Assignments do not change.")
     .examples(
       `quartermaster gateway models refresh ${CONFIG}`,
       `quartermaster gateway models refresh --json ${CONFIG}`,
@@ -48,7 +48,7 @@ const readingVerbs = (group: CliCommand, context: Context): CliCommand[] => [
 const acknowledging = (group: CliCommand, context: Context): CliCommand =>
   group
     .command("acknowledge")
-    .description("Accepts a changed model as it is now, after showing what the gateway says about it.")
+    .description("Accepts a changed model, after showing what the gateway reports about it.")
     .examples(
       `quartermaster gateway models acknowledge gpt-5 --dry-run ${CONFIG}`,
       `quartermaster gateway models acknowledge gpt-5 --yes ${CONFIG}`,
@@ -73,7 +73,7 @@ const assigning = (group: CliCommand, context: Context): CliCommand =>
     .argument("[model...]", "ids of its models")
     .option("--none", "remove the assignment")
     .option("--default <model>", "model that the agent starts with (default: the current one)")
-    .option("--no-default", "start with no particular model")
+    .option("--no-default", "start the agent without a default model")
     .option("--base <revision>", "publish only if this revision (number or id) is still the current one")
     .option("--comment <text>", "reason, shown in the history")
     .with(addConfirmOptions)

@@ -27,7 +27,8 @@ export async function usage(call: Call): Promise<void> {
   const name = { header: report.group.toUpperCase(), value: nameOf };
   const columns = [name, ...SUMS];
   output.list(report.entries, { columns, json: (entry) => entry, empty: "no usage in this period" });
-  if (report.isTruncated) output.warning(`showing ${report.entries.length} entries; shorten the period`);
+  if (report.isTruncated)
+    output.warning(`showing the first ${report.entries.length} entries; shorten the period`);
 }
 
 const nameOf = ({ key, userEmail }: UsageEntry): string | null => userEmail ?? key;

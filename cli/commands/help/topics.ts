@@ -20,7 +20,7 @@ value comes from. \`quartermaster config explain SETTING\` shows the spellings o
       ["QUARTERMASTER_<SECRET>_FILE", "a file that contains a secret"],
       ["CREDENTIALS_DIRECTORY", "secrets passed by systemd; they override everything else"],
       ["STATE_DIRECTORY", "the data directory, if systemd sets it"],
-      ["CONFIGURATION_DIRECTORY", "the folder in which quartermaster.yaml is looked up"],
+      ["CONFIGURATION_DIRECTORY", "the folder that contains quartermaster.yaml"],
       ["NOTIFY_SOCKET, WATCHDOG_USEC", "where and how often `serve` reports its state to systemd"],
       ["JOURNAL_STREAM", "set if the output goes to the journal; the log is then JSON lines with priorities"],
       ["SUDO_USER", "the user that the audit log names for a command run with sudo"],

@@ -35,8 +35,8 @@ export async function remove(call: Call): Promise<void> {
   const action = `unlink ${user.email} from ${wanted.issuer}`;
   const details = [
     "All logins of this user end immediately, on every workstation.",
-    "The next sign-in of this person at the provider counts as the first one.",
-    "The user is also no longer expected at a provider that replaces this one.",
+    "The next sign-in of this person at the provider is treated as the first one.",
+    "A prepared move of this user to another provider is canceled.",
   ];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   await identities.remove(actor, wanted);

@@ -14,7 +14,7 @@ const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("identities")
-    .description("Shows, makes and removes links between users and people at the identity provider.")
+    .description("Shows, creates and removes links between users and people at the identity provider.")
     .examples("quartermaster identities list", `quartermaster identities remove ana@example.org ${CONFIG}`);
 
 export function addVerbs(noun: CliCommand, context: Context): void {

@@ -1,4 +1,4 @@
-// The provider that a command is about: the option, or the configured one.
+// Finds the provider for a command: the one in the option, or the configured one.
 import { issuerUrl } from "../../../src/platform/config/addresses.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

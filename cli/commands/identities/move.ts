@@ -21,10 +21,10 @@ export async function move(call: Call): Promise<void> {
     return output.result(documentOf(wanted, plan, false), [found, ...leftLines(plan)].join("\n"));
   }
   if (prepared.length === 0) {
-    const text = `unchanged: nobody is left to move; ${linkedBefore} linked there already`;
+    const text = `unchanged: nobody is left to move; ${linkedBefore} already linked there`;
     return output.result(documentOf(wanted, plan, false), [text, ...leftLines(plan)].join("\n"));
   }
-  const action = `expect ${countText(prepared.length, "user")} of ${wanted.fromIssuer} at ${wanted.toIssuer}`;
+  const action = `prepare ${countText(prepared.length, "user")} of ${wanted.fromIssuer} to sign in at ${wanted.toIssuer}`;
   if (!(await isConfirmed(context, command, { action, details: detailsOf(call, wanted, plan) }))) return;
   const done = await domain.sso.moves.move(actor, wanted);
   const moved = `${countText(done.prepared.length, "user")} will be linked at the first sign-in at ${wanted.toIssuer}, for 30 days`;

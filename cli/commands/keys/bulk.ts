@@ -16,15 +16,13 @@ const PLANS: Readonly<Record<BulkKeyAction, { action: string; done: string; deta
   ensure: {
     action: "provide",
     done: "provided",
-    details: [
-      "The gateway is asked now, also where the next attempt is planned for later. Working keys stay.",
-    ],
+    details: ["All attempts are made now, without waiting for retry delays. Working keys stay."],
   },
   rotate: { action: "replace", done: "replaced", details: ["Each old key works until the new one exists."] },
   revoke: {
     action: "revoke",
     done: "revoked",
-    details: ["The gateway revokes the keys, too.", "Active users can request new keys."],
+    details: ["The gateway revokes the keys too.", "Active users can request new keys."],
   },
 };
 

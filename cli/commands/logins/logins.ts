@@ -53,7 +53,7 @@ const revoking = (noun: CliCommand, context: Context): CliCommand =>
     )
     .argument("[id]", "id of one login")
     .option("--user <user>", "every login of this user: e-mail address or id")
-    .option("--except <id>", "with --user: this browser login stays, and all workstations end")
+    .option("--except <id>", "with --user: keep this browser login; all workstations are signed out")
     .option("--all", "every login of every user")
     .with(addConfirmOptions)
     .printsJson()

@@ -19,7 +19,9 @@ export const register = (program: CliCommand): CliCommand =>
 export function addVerbs(noun: CliCommand, context: Context): void {
   const updating = noun
     .command("update")
-    .description("Mirrors current commits, shows which files change, asks, and publishes the policy.")
+    .description(
+      "Mirrors the current commits, shows the changed files, and publishes the policy once confirmed.",
+    )
     .examples(
       `quartermaster packages update --from forge --dry-run ${CONFIG}`,
       `quartermaster packages update guide --from forge --ref v1.3.0 --yes ${CONFIG}`,
@@ -27,7 +29,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .argument("[packages...]", "ids of packages; all of the connection if omitted")
     .requiredOption("--from <connection>", "connection of the configuration file")
     .option("--ref <ref>", "branch, tag or whole commit to use instead of the one that each package follows")
-    .option("--comment <text>", "why, for the history of the policy")
+    .option("--comment <text>", "reason, shown in the history")
     .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./update.ts")).update));

@@ -1,4 +1,4 @@
-// `packages update`: publishes the current commits of packages, after it showed which files change.
+// `packages update`: publishes the current commits of packages, after showing the changed files.
 import type { PackageUpdate } from "../../../src/domain/catalog/service.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

@@ -19,7 +19,7 @@ export async function list({ domain, actor, output }: Call): Promise<void> {
   const { conflicts } = found;
   const lines =
     conflicts.length === 0
-      ? ["no differences from the configuration file as it was last accepted"]
+      ? ["no conflicts: the policy follows the configuration file"]
       : conflicts.flatMap(linesOf);
   output.result({ ...found }, lines.join("\n"));
 }

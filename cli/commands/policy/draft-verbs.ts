@@ -49,7 +49,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("publish")
-    .description("Publishes a draft as one revision, with its audiences. The draft ends with that.")
+    .description("Publishes a draft and its audiences as one revision, and removes the draft.")
     .examples(
       "quartermaster policy draft publish ana@example.org --dry-run",
       "quartermaster policy draft publish ana@example.org --yes --comment 'new models'",
@@ -61,7 +61,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./draft.ts")).publish)),
   noun
     .command("discard")
-    .description("Discards a draft. Its changes cannot be brought back.")
+    .description("Discards a draft. Its changes cannot be restored.")
     .examples(
       "quartermaster policy draft discard ana@example.org --dry-run",
       "quartermaster policy draft discard ana@example.org --yes",

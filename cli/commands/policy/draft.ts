@@ -90,7 +90,7 @@ export async function discard(call: Call): Promise<void> {
   output.result({ discarded: draft.id, owner }, `discarded the draft of ${owner}`);
 }
 
-/** The document of a draft is the last one without problems, and not always what its author typed last. */
+/** The document of a draft is the last one without problems. Its author may have typed a newer one. */
 export function warnOfProblems({ output }: Pick<Call, "output">, { typed }: Draft): void {
   if (typedProblems(typed).length > 0) output.warning(LAST_VALID_TEXT);
 }
@@ -125,7 +125,7 @@ const linesOf = (
   { typed }: Draft,
 ): string[] => [
   ...(isWithoutChanges(changes)
-    ? [problems.length > 0 ? "a text with problems changes nothing until they are solved" : "nothing changes"]
+    ? [problems.length > 0 ? "changes are shown when the problems are fixed" : "nothing changes"]
     : changeLines(changesIn(changes))),
   ...problems.map(({ pointer, detail, line }) =>
     [`problem: ${line ? `line ${line}:` : ""}`.trim(), pointer, detail].filter(Boolean).join(" "),

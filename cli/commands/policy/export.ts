@@ -1,4 +1,4 @@
-// `policy export`: prints the file that deploys the configuration and the policy in force again, without its secrets.
+// `policy export`: prints one file that reproduces the configuration and the current policy, without secrets.
 import { Value } from "@sinclair/typebox/value";
 import { configurationOf } from "../../../src/app/files/governance-file.ts";
 import { DeploymentConfigExport } from "../../../src/domain/governance/reading/admin-view.ts";
@@ -16,5 +16,5 @@ export async function exportDeployment({ domain, actor, config, output }: Call):
   output.result(exported, exported.yaml.trimEnd());
   if (output.isJson) return; // the document lists them
   for (const { path, environment_variable: variable } of exported.redactions)
-    output.warning(`the secret at ${path} is left out: set ${variable} before the file is used`);
+    output.warning(`the secret at ${path} is left out: set ${variable} before you use the file`);
 }

@@ -1,4 +1,4 @@
-// `policy impact`: whom a policy file or a draft would reach if it were published.
+// `policy impact`: shows which users and workstations a policy file or a draft would affect.
 
 import { toPolicyImpact } from "../../../src/domain/clients/rollout/impact-wire.ts";
 import type { HarnessImpact, PackageImpact, PolicyImpact } from "../../../src/domain/clients/service.ts";
@@ -55,7 +55,7 @@ const workstationsText = ({ workstations, gatewayKeys }: PolicyImpact): string =
   detailsText([
     ["workstations", workstations.total],
     ...(workstations.counted < workstations.total
-      ? [["counted, those seen last", workstations.counted] as const]
+      ? [["counted (seen most recently)", workstations.counted] as const]
       : []),
     ["become outdated", workstations.outdated],
     ["would be refused", workstations.refused],

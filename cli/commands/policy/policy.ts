@@ -15,26 +15,26 @@ export const register = (program: CliCommand): CliCommand =>
     .description("Shows, checks and publishes the policy for all workstations.")
     .examples("quartermaster policy show", "quartermaster policy apply policy.yaml --dry-run");
 
-const PLACES = "places as `policy conflicts list` prints them";
+const PLACES = "paths as `policy conflicts list` prints them";
 
 /** Adds the noun below `policy`, with its verbs. */
 function addConflictVerbs(policy: CliCommand, context: Context): void {
   const noun = policy
     .command("conflicts")
-    .description("Settles places where the policy does not follow the configuration file.")
+    .description("Resolves conflicts between the policy and the configuration file.")
     .examples(
       "quartermaster policy conflicts list",
       "quartermaster policy conflicts keep /ttl_seconds --yes",
     );
   const list = noun
     .command("list")
-    .description("Lists the places with the value in force and the value of the file.")
+    .description("Lists the conflicts, with the current value and the value in the file.")
     .examples("quartermaster policy conflicts list", "quartermaster policy conflicts list --json")
     .printsJson()
     .action(readingAction(context, async () => (await import("./conflicts.ts")).list));
   const keep = noun
     .command("keep")
-    .description("Keeps the values in force. The places are listed again only if the file changes there.")
+    .description("Keeps the current values. A conflict is listed again only if the file changes there.")
     .examples(
       "quartermaster policy conflicts keep /ttl_seconds --dry-run",
       "quartermaster policy conflicts keep /ttl_seconds --yes",
@@ -82,7 +82,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("export")
     .description(
-      "Shows the file that deploys the configuration and the current policy again; secrets become references.",
+      "Prints one file that reproduces the configuration and the current policy; secrets become references.",
     )
     .examples(
       "quartermaster policy export --config /etc/quartermaster/quartermaster.yaml > deployment.yaml",
@@ -125,14 +125,14 @@ const previewing = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("impact")
     .description(
-      "Shows whom a policy file, or the draft of an administrator, would reach if it were published.",
+      "Shows which users and workstations a policy file, or the draft of an administrator, would affect.",
     )
     .examples(
       "quartermaster policy impact policy.yaml",
       "quartermaster policy impact --draft ana@example.org --json",
     )
     .argument("[file]", "policy, or a file with a section governance, in YAML or JSON")
-    .option("--draft <administrator>", "a draft instead of a file: e-mail address or id of its author")
+    .option("--draft <administrator>", "use the draft of this author instead of a file: e-mail address or id")
     .printsJson()
     .action(readingAction(context, async () => (await import("./impact.ts")).impact));
 
@@ -140,7 +140,7 @@ const following = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("rollout")
     .description(
-      "Shows how a revision arrives at workstations: by health, harness, client version and reason.",
+      "Counts the workstations that have a revision, by health, harness, client version and reason.",
     )
     .examples("quartermaster policy rollout", "quartermaster policy rollout 41 --json")
     .argument("[revision]", "number or id of a revision (default: the current one)")

@@ -1,4 +1,4 @@
-// `policy rollout`: how a revision arrives at workstations.
+// `policy rollout`: counts the workstations that have a revision, and those that do not.
 import { toRollout } from "../../../src/domain/clients/rollout/rollout-wire.ts";
 import type { HealthCounts, Rollout } from "../../../src/domain/clients/service.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";

@@ -10,7 +10,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     .command("probe")
     .argument("<url>", "origin that workstations use")
     .description(
-      "Checks from this machine whether a workstation can use a service, and explains how to fix each problem. Starts one device login, which is left to expire.",
+      "Checks from this machine whether a workstation can use a service, and explains how to fix each problem. Starts one device login and lets it expire.",
     )
     .examples(
       "quartermaster probe https://control.example.org",

@@ -1,5 +1,5 @@
-// `scim status`: one screen with the latest refused requests; `--json` has all that are stored. Warnings go to stderr, or into the
-// document under `--json`.
+// `scim status`: one screen with the latest refused requests; `--json` prints all stored ones. Warnings go to stderr,
+// or into the document under `--json`.
 import type { Refusal } from "../../../src/domain/scim/status/refusals.ts";
 import { statusDocument } from "../../../src/domain/scim/status/status-document.ts";
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";

@@ -1,4 +1,4 @@
-// What `serve` prints when it is ready: a line in the log, and a summary for people.
+// Prints that `serve` is ready: a line in the log, and a summary for people.
 import type { ProxyService } from "../../../src/app/service/divided/proxy-service.ts";
 import type { Service } from "../../../src/app/service/service.ts";
 import type { InferencePlace } from "../../../src/app/service/service-sockets.ts";

@@ -1,4 +1,4 @@
-// Where `serve` writes: its log, its results, and a generated password, which is shown once.
+// Chooses where `serve` writes its log, its results, and a generated password, which is shown once.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceOptions } from "../../../src/app/service/service.ts";

@@ -26,11 +26,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       "quartermaster serve --catalog catalog.yaml --server-listen 127.0.0.1:9000",
     )
     .addOption(
-      choiceOption(
-        "--only <part>",
-        "run one part of a service that is divided between two processes",
-        PART_CHOICES,
-      ),
+      choiceOption("--only <part>", "run one part of a service that uses two processes", PART_CHOICES),
     )
     .action((options: Options, self: CliCommand) => serve(context, self, options.only));
 
@@ -43,7 +39,7 @@ export const addOptions = addSettingOptions;
 /** The work of this process. */
 interface Running {
   liveness: Liveness;
-  /** resolves with the reason for which this process must end */
+  /** resolves with the error that ends this process */
   invalidated?: Promise<DomainError>;
   announce(output: ServeOutput): Promise<void>;
   reload(): Promise<void>;
@@ -108,7 +104,7 @@ async function startForwarding(context: Context, config: Config, { log }: ServeO
   return { ...service, announce: (to) => announceProxy(service, to, context) };
 }
 
-/** @throws DomainError the reason for which this process must end; a service manager then starts it again */
+/** @throws DomainError the error that ends this process; a service manager then starts it again */
 async function invalidation({ invalidated = new Promise(() => {}) }: Running, log: Log): Promise<void> {
   const error = await invalidated;
   log.error("service.displaced", { reason: error.reason, message: error.message });

@@ -1,4 +1,4 @@
-// `sessions export`: the bytes of a session as its workstation uploaded them.
+// `sessions export`: writes the bytes of a session exactly as its workstation uploaded them.
 import { once } from "node:events";
 import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
@@ -84,7 +84,7 @@ const noFile = (): DomainError =>
 
 const noDocument = (): DomainError =>
   new DomainError("invalid", "usage.one_output", "stdout takes either the bytes or the JSON document", {
-    hint: "name a file, or leave out --json",
+    hint: "name a file, or omit --json",
   });
 
 const binaryOnTerminal = (): DomainError =>

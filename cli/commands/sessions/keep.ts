@@ -1,4 +1,4 @@
-// `sessions hold`, `sessions release` and `sessions apply`: how long sessions are kept.
+// `sessions hold`, `sessions release` and `sessions apply`: control how long sessions are kept.
 
 import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

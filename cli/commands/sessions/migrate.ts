@@ -18,7 +18,7 @@ export async function migrate(call: Call): Promise<void> {
   if (objects === 0)
     return output.result({ changed: false, versions: 0, bytes: 0 }, `unchanged: every version is in ${to}`);
   const details = [
-    `They take ${bytesText(bytes)}. The service may run meanwhile.`,
+    `They take ${bytesText(bytes)}. The service may keep running.`,
     ...(stores.active.kind === to ? [] : [`New uploads still go to ${stores.active.kind}: see blobs.store.`]),
   ];
   const action = `move ${countText(objects, "version")} to the store ${to}`;

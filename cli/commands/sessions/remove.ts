@@ -34,9 +34,7 @@ export async function revoke(call: Call): Promise<void> {
   const count = sharing.shared(actor.organizationId, wanted).length;
   if (count === 0)
     return output.result({ changed: false, sessions: 0 }, `unchanged: ${of} is shared with nobody`);
-  const details = [
-    "Only the owner and administrators see it from then on. Copies that were downloaded stay.",
-  ];
+  const details = ["Afterwards, only the owner and administrators see it. Downloaded copies stay."];
   const action = `end the sharing of ${countText(count, "session")} (${of})`;
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const sessions = await sharing.end(actor, wanted);

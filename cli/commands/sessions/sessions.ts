@@ -85,7 +85,7 @@ const addHoldVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./keep.ts")).hold)),
   noun
     .command("release")
-    .description("Ends the hold of a session; retention removes it when its time is over.")
+    .description("Ends the hold of a session; retention may remove it again.")
     .examples(
       `quartermaster sessions release ${EXAMPLE_ID}`,
       `quartermaster sessions release ${EXAMPLE_ID} --json`,
@@ -128,20 +128,22 @@ const addEndingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./keep.ts")).apply)),
   noun
     .command("migrate")
-    .description("Moves stored objects to another store, also while the service runs.")
+    .description("Moves stored objects to another store; the service may keep running.")
     .examples(
       "quartermaster sessions migrate --to s3 --dry-run",
       "quartermaster sessions migrate --to local --yes",
     )
     .addOption(
-      new Option("--to <store>", "where the objects go; default: where new uploads go").choices(STORE_KINDS),
+      new Option("--to <store>", "store to move the objects to; default: the store for new uploads").choices(
+        STORE_KINDS,
+      ),
     )
     .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./migrate.ts")).migrate)),
   noun
     .command("sweep")
-    .description("Removes stored objects that no session names; a dry run claims the bucket first.")
+    .description("Removes stored objects that belong to no session; a dry run must claim the bucket first.")
     .examples("quartermaster sessions sweep --dry-run", "quartermaster sessions sweep --yes")
     .with(addConfirmOptions)
     .printsJson()

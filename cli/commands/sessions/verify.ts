@@ -35,7 +35,7 @@ export async function verify(call: Call): Promise<void> {
   const message = `${damaged.length} of ${countText(artifacts, "version")} damaged or missing${whole}`;
   throw new DomainError("unverified", "sessions.damaged", message, {
     hint: isDryRun
-      ? "without --dry-run, their downloads answer 410 from then on, and workstations that announce them are asked for the bytes"
+      ? "without --dry-run, their downloads will answer 410, and workstations that announce them will upload the bytes again"
       : "their downloads answer 410; the next upload of a session restores it, and `quartermaster sessions remove` removes it",
   });
 }

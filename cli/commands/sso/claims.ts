@@ -63,7 +63,7 @@ const DECISIONS: Readonly<Record<Preview["decision"]["kind"], string>> = {
   sign_in: "signs in",
   link: "is linked, and signs in",
   accept_invitation: "accepts the invitation, and signs in",
-  prove_password: "is asked for the password of the account once, is then linked, and signs in",
+  prove_password: "must enter the password of the account once, is then linked, and signs in",
   create: "gets a new account, and signs in",
   refuse: "is refused",
 };

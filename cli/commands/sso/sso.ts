@@ -33,7 +33,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     )
     .option(
       "--claims <file>",
-      "only say as whom a person with these claims (JSON, - for stdin) would sign in",
+      "only show which account a person with these claims (JSON, - for stdin) would use",
     )
     .printsJson()
     .action(readingAction(context, async () => (await import("./verify.ts")).verify));

@@ -4,7 +4,7 @@ import { countText } from "../../../src/platform/count-text.ts";
 import type { Fact } from "../../output/details.ts";
 import { timeOf } from "../../output/details.ts";
 
-/** @returns nothing without connections; otherwise how many there are, and those with a problem */
+/** @returns the number of connections and those with a problem; nothing without connections */
 export function connectionFacts(connections: readonly OperatorConnection[]): Fact[] {
   if (connections.length === 0) return [];
   const wrong = connections.filter(({ status }) => status === "failing" || status === "disabled");

@@ -1,4 +1,4 @@
-// Formats which process forwards inference on its own listener: the service, or a second process beside it.
+// Formats which process forwards inference on its own listener: the service or a second process.
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import type { LockHolder } from "../../../src/platform/data-directory/process-lock.ts";
 import { ageText } from "../../output/age.ts";

@@ -143,7 +143,7 @@ const contentOf = (context: Context, config: Config) =>
     }),
   );
 
-/** Another machine is asked by `probeExternalServices`. */
+/** `probeExternalServices` reads the state of the other machine. */
 async function sessionsOf({ stores, storeState, totals, countLost }: Domain["sessions"]) {
   return {
     store: stores.active.kind,

@@ -10,7 +10,12 @@ export function signInFacts(signIn: SignIn): Fact[] {
   if (issuer === null)
     return mode === "password"
       ? [["sign-in", "passwords"]]
-      : [["sign-in", "company sign-in, but identity.oidc.issuer is not set in the settings of this command"]];
+      : [
+          [
+            "sign-in",
+            "company sign-in, but the settings of this command do not contain identity.oidc.issuer",
+          ],
+        ];
   const also = mode === "password" ? ", or passwords" : "";
   return [
     ["sign-in", `${name} (${issuer})${also}; who may: ${provisioning}`],
@@ -20,10 +25,10 @@ export function signInFacts(signIn: SignIn): Fact[] {
 }
 
 function lastText({ last_success_at: success, last_error_reason: error }: SignIn): string {
-  const succeeded = success === null ? "no sign-in succeeded yet" : `last success ${success}`;
+  const succeeded = success === null ? "no sign-in has succeeded yet" : `last success ${success}`;
   if (error === null) return succeeded;
   return isReportedByBrowser(error)
-    ? `${succeeded}; a browser came back with ${error}: see sso show`
+    ? `${succeeded}; a browser returned with ${error}: see sso show`
     : `failing: ${error} (${succeeded}); see sso verify`;
 }
 

@@ -1,4 +1,4 @@
-// `quartermaster status`: one screen about the installation, whether the service runs or not (requirement OBS-5).
+// `quartermaster status`: one screen about the installation, even while the service is down (requirement OBS-5).
 // read.ts collects the facts.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";

@@ -36,7 +36,7 @@ export async function takeover(call: SettingsCall): Promise<void> {
   const { context, config, has } = call;
   const label = operatorName(context); // before opening, which may switch to the owner of the directory
   const places = placesIn(resolve(config.get("data_dir")));
-  refuseWithoutReplica(config); // before it asks for anything else
+  refuseWithoutReplica(config); // before any other question
   if (!config.get("standby.lease") && !has("oldMachineIsOff") && !has("dryRun")) throw notConfirmedOff();
   using starter = starterFor(call); // before opening, too
   if (has("dryRun")) {
@@ -109,15 +109,13 @@ function planOf(
     action: `restore ${store.url} (term ${term}, complete up to ${toRfc3339(position.atMs)}) into ${path}, and begin a new term`,
     details: [
       config.get("standby.lease")
-        ? "It waits until the lease of the other machine has ended, at most 15 seconds after its last renewal."
+        ? "The takeover waits until the lease of the other machine has ended, at most 15 seconds after its last renewal."
         : "The other machine must be off.",
       ...skipped.map(skippedText),
       ...(existsSync(database)
-        ? [
-            `The data that is here is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-….`,
-          ]
+        ? [`The present data is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-….`]
         : []),
-      ...(starter ? [`It starts ${UNITS.join(" and ")} at the end; with --no-start it does not.`] : []),
+      ...(starter ? [`At the end it starts ${UNITS.join(" and ")}, unless --no-start is given.`] : []),
     ],
   };
 }
@@ -161,7 +159,7 @@ function report(
     ...(aside === undefined
       ? []
       : [
-          `the data that was here is kept in ${aside} for ${config.get("backup.keep_replaced")} days (backup.keep_replaced); ${replacedText(tail)}`,
+          `the former data is kept in ${aside} for ${config.get("backup.keep_replaced")} days (backup.keep_replaced); ${replacedText(tail)}`,
         ]),
     isStarted ? `started ${UNITS.join(" and ")}` : `next: ${NEXT}`,
   ];
@@ -175,12 +173,12 @@ const notStarted = (failure: string): DomainError =>
     hint: `see journalctl -u ${UNITS[0]}, then run: ${NEXT}`,
   });
 
-/** Nothing of it is merged. */
+/** The former data is not merged. */
 function replacedText(tail: FoundTail | undefined): string {
-  if (tail === undefined) return "the restored data has all of it";
+  if (tail === undefined) return "the restored data contains all of it";
   if (tail === "unrelated") return "it has nothing in common with the restored data";
   if (tail === "unreadable") return "it cannot be read";
-  return `it has what the restored data lacks: ${tailAmounts(tail)}`;
+  return `the restored data lacks ${tailAmounts(tail)} of it`;
 }
 
 function tailDocument(tail: FoundTail | undefined) {
@@ -189,7 +187,7 @@ function tailDocument(tail: FoundTail | undefined) {
 }
 
 const skippedText = (term: string): string =>
-  `The newer term ${term} has no replica: whatever was written in it is not restored.`;
+  `The newer term ${term} has no replica: its writes are not restored.`;
 
 const missingText = (id: string, { keys }: DataDirectory): string =>
   `The sealing key ${id} is missing: secrets sealed with it cannot be read. Copy it from the other machine to ${keys} before you start the service.`;
@@ -213,7 +211,7 @@ function lostText(
   const after = toRfc3339(source.position.atMs);
   if (lost)
     return `lost: the audit entries ${lost.from_id} to ${lost.to_id} of ${formerLease?.machine}, up to ${lost.up_to}; and every other write after ${after}`;
-  if (formerLease?.released) return `no audit entry was lost: ${formerLease.machine} ended in order`;
+  if (formerLease?.released) return `no audit entry was lost: ${formerLease.machine} ended normally`;
   if (formerLease?.audit)
     return `no audit entry up to the last renewal of the lease by ${formerLease.machine} at ${formerLease.renewed_at} was lost; other writes after ${after} may be lost`;
   return `writes of the other machine after ${after} are lost, and its audit entries after ${restored.id}`;

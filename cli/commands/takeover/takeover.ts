@@ -16,7 +16,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --data-dir /var/lib/quartermaster",
     )
     .option("--old-machine-is-off", "the other machine can no longer write; needed without standby.lease")
-    .option("--no-start", "leave the units of the service stopped")
+    .option("--no-start", "do not start the units of the service")
     .with(addSevereConfirmOptions)
     .printsJson()
     .action(settingsAction(context, async () => (await import("./run.ts")).takeover));

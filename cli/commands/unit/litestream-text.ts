@@ -68,6 +68,6 @@ const exports = (): string =>
       `${variable}=$$(cat "$$CREDENTIALS_DIRECTORY/${credential}"); export ${variable}`,
   ).join("; ");
 
-/** The same files as those of the service. */
+/** The service uses the same files. */
 const credentials = (): string =>
   KEYS.map(({ credential }) => `LoadCredential=${credential}:${NAME}.${credential}`).join("\n");

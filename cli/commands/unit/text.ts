@@ -40,16 +40,16 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
 SystemCallErrorNumber=EPERM`;
 
-/** What differs between the unit of the service and that of the process that only forwards inference. */
+/** Differences between the unit of the service and the unit of the inference proxy. */
 interface UnitFacts {
   name: string;
   description: string;
   after: string;
   /** systemd removes it when the unit stops, so two units must not share it */
   runtimeDirectory: string;
-  /** why a start may take long */
+  /** reason for a slow start */
   slowStart: string;
-  /** exit codes after which another start cannot help */
+  /** exit codes that another start cannot repair */
   permanentFailures: readonly number[];
 }
 

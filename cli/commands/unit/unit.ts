@@ -14,7 +14,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("unit")
     .description(
-      "Prints a hardened systemd unit for the service or one part of it, or the user that it runs as.",
+      "Prints a hardened systemd unit for the service or one part of it, or the line that creates its user.",
     )
     .examples(
       "quartermaster unit --sysusers | install -D -m 644 /dev/stdin /etc/sysusers.d/quartermaster.conf",
@@ -23,11 +23,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     )
     .option("--executable <path>", "executable that the unit starts (default: this one)")
     .addOption(
-      choiceOption(
-        "--only <part>",
-        "unit of one part of a service that is divided between two processes",
-        PART_CHOICES,
-      ),
+      choiceOption("--only <part>", "unit of one part of a service that uses two processes", PART_CHOICES),
     )
     .option("--litestream", "unit of Litestream, which replicates to standby.replica")
     .option("--litestream-config", "configuration of Litestream; its unit runs this at each start")

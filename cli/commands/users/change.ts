@@ -16,7 +16,7 @@ export async function setRole(call: Call): Promise<void> {
   const sent = role === "admin" ? 0 : countSentInvitations(call, user);
   await change(call, {
     action: `make ${user.email} ${role}`,
-    details: [`The role is ${user.role} now.`, LOGINS_END, ...invitationsEnd(sent)],
+    details: [`The current role is ${user.role}.`, LOGINS_END, ...invitationsEnd(sent)],
     done: `is ${role}`,
     apply: () => users.update(call.actor, user.id, { role }),
   });
@@ -44,7 +44,7 @@ export async function resume(call: Call): Promise<void> {
   changed(call, after, "is active");
 }
 
-/** Needs no confirmation: it takes nothing away. */
+/** Needs no confirmation: it removes nothing. */
 export async function unlock(call: Call): Promise<void> {
   const user = find(call, call.args[0]);
   const isChange = await call.domain.identity.users.unlock(call.actor, user.id);
@@ -76,7 +76,7 @@ export async function remove(call: Call): Promise<void> {
 const countSentInvitations = ({ domain, actor }: Call, { id }: User): number =>
   domain.identity.users.countSentInvitations(actor.organizationId, id);
 
-/** @returns the line of the plan about invitations that will be canceled */
+/** @returns the line of the plan about canceled invitations */
 const invitationsEnd = (count: number): string[] =>
   count === 0 ? [] : [`${countText(count, "pending invitation")} from this user will be canceled.`];
 

@@ -1,4 +1,5 @@
-// `users erase`: shows what would be erased, asks for the e-mail address, and erases. src/domain/erasure finds the data of a person.
+// `users erase`: shows the plan, asks for the e-mail address, and erases. src/domain/erasure finds the data of a
+// person.
 import type { Erased, Walk, Wanted } from "../../../src/domain/erasure/service.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -14,7 +15,7 @@ export async function erase(call: Call): Promise<void> {
   const wanted = erasure.find(actor, args[0] ?? "");
   const planned = await watched(call, (walk) => erasure.plan(actor, wanted, walk));
   const name = nameOf(wanted);
-  const action = `erase ${name} for good`;
+  const action = `erase ${name} permanently`;
   if (!(await isNameConfirmed(context, command, { name, action, details: detailsOf(wanted, planned) })))
     return;
   const erased = await watched(call, (walk) => erasure.erase(actor, wanted, walk));
@@ -67,7 +68,7 @@ function notesOf({ rows }: Erased): string[] {
   const notes = ["older backups still contain the data: see quartermaster help personal-data"];
   if (waiting > 0)
     notes.push(
-      "a gateway key is still to be revoked; its row keeps the address until the gateway confirms the revocation",
+      "a gateway key is not revoked yet; its row keeps the address until the gateway confirms the revocation",
     );
   return notes;
 }

@@ -22,7 +22,7 @@ const roleOption = (): Option => choiceOption("--role <role>", "role of the user
 const GROUP = ["--group <group>", "members of this group: name or id"] as const;
 const NOT_SEEN = [
   "--not-seen-for-days <days>",
-  "users whose workstations have not reported for so many days, and users without one",
+  "users whose workstations have not reported for this many days, and users without one",
 ] as const;
 const workstationsOption = (): Option =>
   choiceOption("--workstations <which>", "none: users without a workstation", WORKSTATIONS_CHOICES);
@@ -125,7 +125,7 @@ const linkingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./invite.ts")).invite)),
   noun
     .command("password-link")
-    .description("Creates a link for 24 hours with which a user sets a new password, and shows it once.")
+    .description("Creates a link that lets a user set a new password within 24 hours, and shows it once.")
     .examples(
       "quartermaster users password-link ana@example.org",
       "quartermaster users password-link ana@example.org --yes --json",
@@ -210,7 +210,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 const removingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("remove")
-    .description("Removes a user's access for good; the record and its history stay.")
+    .description("Removes a user's access permanently; the record and its history stay.")
     .examples(
       "quartermaster users remove ana@example.org",
       "quartermaster users remove ana@example.org --dry-run",

@@ -1,4 +1,4 @@
-// `views list`, `create`, `remove` and `columns`: what a user saves in the console, as the user would.
+// `views list`, `create`, `remove` and `columns`: read and change what a user saves in the console.
 import { isAuditor, type Owner, type SavedView, viewQuery } from "../../../src/domain/console/service.ts";
 import { isActiveAdministrator } from "../../../src/domain/identity/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -54,7 +54,7 @@ export async function remove(call: Call): Promise<void> {
   const { name, isShared } = domain.preferences.find(owner, id);
   const plan = {
     action: `remove the view ${printable(name)} of ${reference}`,
-    details: [isShared ? "No administrator sees it any more." : "The list and its rows stay."],
+    details: [isShared ? "No administrator sees it afterwards." : "The list and its rows stay."],
   };
   if (!(await isConfirmed(call.context, call.command, plan))) return;
   await domain.preferences.remove(owner, id);

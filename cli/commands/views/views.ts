@@ -33,7 +33,7 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("create")
-    .description("Saves a view of a user; one of the same list and name is replaced.")
+    .description("Saves a view of a user, and replaces a view of the same list and name.")
     .examples(
       "quartermaster views create ana@example.org Administrators '/console/users?role=admin'",
       "quartermaster views create ana@example.org Lost '/console/clients?stale=true' --shared",
@@ -58,7 +58,9 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./verbs.ts")).remove)),
   noun
     .command("columns")
-    .description("Saves the columns and rows with which a list opens for a user; without any, the defaults.")
+    .description(
+      "Saves the default columns and rows of a list for a user; without any, restores the original ones.",
+    )
     .examples(
       "quartermaster views columns ana@example.org '/console/users?columns=-source&per_page=50'",
       "quartermaster views columns ana@example.org /console/users",

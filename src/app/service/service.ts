@@ -85,7 +85,7 @@ export interface Service {
   /** what the catalog file changed; undefined without a catalog file */
   seeded: Seeded | undefined;
   liveness: Liveness;
-  /** resolves with the reason for which this process must end: another machine has taken over */
+  /** resolves with the error that ends this process: another machine has taken over */
   invalidated: Promise<DomainError>;
   /** Reads settings, TLS files, catalog, policy and group roles again; an invalid one is logged and changes nothing. */
   reload(): Promise<void>;

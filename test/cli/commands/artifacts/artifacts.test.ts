@@ -91,7 +91,9 @@ describe("SRC-32 connections", () => {
     const git = { id: "other", provider: "git", api_base_url: "https://git.example", organizations };
     const file = { package_sources: { connections: [git] } };
     writeFileSync(join(workspace.folder, "other.yaml"), JSON.stringify(file), { mode: 0o600 });
-    expect((await workspace.run("connections list --config other.yaml")).stdout).toContain("no namespace");
+    expect((await workspace.run("connections list --config other.yaml")).stdout).toContain(
+      "none of its namespaces",
+    );
   });
 
   test("names faulty connections in list, doctor, status and config check, and stops nothing (SRC-30)", async () => {

@@ -30,7 +30,7 @@ test("SSO-29 status counts users who must sign in again, and shows the result of
   expect(await signInLines(workspace)).toEqual(["passwords"]);
   expect(await signInLines(workspace, " --config password.yaml")).toEqual([
     `Example (${ISSUER}), or passwords; who may: invited`,
-    "no sign-in succeeded yet",
+    "no sign-in has succeeded yet",
   ]);
   using database = new Database(join(workspace.data, "quartermaster.db"));
   const nowMs = workspace.clock.nowMs();
@@ -69,6 +69,6 @@ test("SSO-29 status counts users who must sign in again, and shows the result of
   });
   database.run("UPDATE identity_providers SET last_error_reason = 'sso.callback_error'");
   expect((await signInLines(workspace, " --config oidc.yaml"))[1]).toBe(
-    "last success 2026-01-01T00:00:00.000Z; a browser came back with sso.callback_error: see sso show",
+    "last success 2026-01-01T00:00:00.000Z; a browser returned with sso.callback_error: see sso show",
   );
 });

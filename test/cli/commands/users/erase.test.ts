@@ -31,7 +31,7 @@ test("shows what will be erased, asks for the address, and distinguishes an eras
   using workspace = await createInstallation();
   await workspace.json(`users create ${ANA} --role member`);
   const planned = await workspace.json(`users erase ${ANA} --dry-run`);
-  expect(planned).toMatchObject({ dry_run: true, action: `erase ${ANA} for good` });
+  expect(planned).toMatchObject({ dry_run: true, action: `erase ${ANA} permanently` });
   expect(await workspace.run(`users erase ${ANA} --confirm other@example.org`)).toMatchObject({
     exitCode: 2,
   });
