@@ -19,11 +19,18 @@ afterAll(() => site[Symbol.asyncDispose]());
 async function streaming(recording: Recording, text: string): Promise<RawClient> {
   upstream.script = async (exchange) => {
     await exchange.head(200, EVENT_STREAM);
-    if (text !== "") await exchange.chunk(text);
+    await exchange.chunk(text);
   };
   const client = RawClient.post(site.port, recording.path, recording.request);
-  if (text === "") await waitFor(() => site.forwarding.calls.streams === 1);
-  else await client.until(({ body }) => body.length === Buffer.byteLength(text));
+  await client.until(({ body }) => body.length === Buffer.byteLength(text));
+  return client;
+}
+
+/** @returns a client of a stream of which only the head has arrived at the service */
+async function awaitingFirstEvent(recording: Recording): Promise<RawClient> {
+  upstream.script = (exchange) => exchange.head(200, EVENT_STREAM);
+  const client = RawClient.post(site.port, recording.path, recording.request);
+  await waitFor(() => site.forwarding.calls.streams === 1);
   return client;
 }
 
@@ -64,11 +71,23 @@ describe.each(RECORDINGS.map((recording) => [recording.name, recording] as const
       client.leave();
     });
 
-    test("ends before its first event with the last event alone", async () => {
-      const client = await streaming(recording, "");
+    test("ends before its first event with the last event alone, behind the comment", async () => {
+      const client = await awaitingFirstEvent(recording);
+      site.pass(1_000);
+      await client.until(({ body }) => String(body) === ":\n\n");
       end("login");
       await client.until(({ isWhole }) => isWhole);
-      expect(String(client.body)).toMatch(/^(?:event: error\n)?data: .*inference\.login_ended.*\n\n$/);
+      expect(String(client.body)).toMatch(/^:\n\n(?:event: error\n)?data: .*inference\.login_ended.*\n\n$/);
+      client.leave();
+    });
+
+    test("gets the status that the next request would get if nothing has been sent", async () => {
+      const client = await awaitingFirstEvent(recording);
+      end("login");
+      await client.until(({ isWhole }) => isWhole);
+      expect(client.status).toBe(401);
+      await (await upstream.exchange()).closed;
+      expect(await site.row()).toMatchObject({ outcome: "cut", httpStatus: 401 });
       client.leave();
     });
 
@@ -134,7 +153,7 @@ describe("access that ends (INF-13)", () => {
     client.leave();
     await site.row();
     site.endsAtMs = Date.now();
-    const late = await streaming(CHAT, "");
+    const late = await awaitingFirstEvent(CHAT);
     site.pass(0);
     await late.until(({ isWhole }) => isWhole);
     expect(await site.row(1)).toMatchObject({ outcome: "cut" });

@@ -4,7 +4,12 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createForwardingSite } from "../../support/inference/forwarding.ts";
 import { RawClient } from "../../support/inference/raw-client.ts";
 import { CHAT, MESSAGES, RECORDINGS } from "../../support/inference/recordings.ts";
-import { EVENT_STREAM, type Script } from "../../support/inference/upstream.ts";
+import {
+  EVENT_STREAM,
+  type Header,
+  type Script,
+  type UpstreamExchange,
+} from "../../support/inference/upstream.ts";
 
 const site = await createForwardingSite();
 const { upstream } = site;
@@ -30,40 +35,81 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
     "looks unfinished at every byte of the last events of %s, by FIN and by RST",
     async (_, recording) => {
       const bytes = Buffer.from(recording.events.slice(-2).join(""));
+      const exchanges = new Map<number, UpstreamExchange>();
       upstream.script = async (exchange) => {
         const at = Number(exchange.header("x-at"));
+        exchanges.set(at, exchange);
         await exchange.head(200, EVENT_STREAM);
-        if (at > 0) await exchange.chunk(bytes.subarray(0, at));
-        if (at % 2 === 0) exchange.close();
-        else exchange.reset();
+        await exchange.chunk(bytes.subarray(0, at));
       };
-      await forEach(bytes.length + 1, async (at) => {
+      await forEach(bytes.length, async (index) => {
+        const at = index + 1;
         const client = RawClient.post(site.port, recording.path, "{}", { headers: `X-At: ${at}\r\n` });
+        await client.until(({ body }) => body.length === at);
+        if (at % 2 === 0) exchanges.get(at)?.close();
+        else exchanges.get(at)?.reset();
         expect(await client.ended).toBe("reset");
         expect(client.isWhole).toBe(false);
-        expect(bytes.subarray(0, at).toString()).toStartWith(String(client.body));
+        expect(client.body.equals(bytes.subarray(0, at))).toBe(true);
       });
-      expect(site.rows.map(({ outcome }) => outcome)).toEqual(
-        Array(bytes.length + 1).fill("upstream_closed"),
-      );
+      expect(site.rows.map(({ outcome }) => outcome)).toEqual(Array(bytes.length).fill("upstream_closed"));
       expect(site.held).toBe(0);
     },
   );
 
-  test("inside an event of a stream that has neither a length nor chunks", async () => {
-    const [event = ""] = MESSAGES.events;
+  test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
+    "looks unfinished at every byte of a stream of %s that has neither a length nor chunks",
+    async (_, recording) => {
+      const bytes = Buffer.from(recording.events.slice(-2).join(""));
+      sendUnframed("text/event-stream", bytes);
+      const complete = await completeAt(recording.path, bytes);
+      const final = String(bytes).trimEnd().length;
+      expect(complete.filter((at) => at < final)).toEqual([]);
+      expect(complete).toContain(bytes.length);
+    },
+  );
+
+  test("looks unfinished at every byte of JSON that has neither a length nor chunks", async () => {
+    const bytes = Buffer.from('{"a":["}\\"]}",{"b":"\\\\"}],"c":1}\n');
+    sendUnframed("application/json; charset=utf-8", bytes);
+    expect(await completeAt(CHAT.path, bytes)).toEqual([bytes.length - 1, bytes.length]);
+  });
+
+  test.each([
+    ["text/plain", []],
+    ["application/json", [["content-encoding", "gzip"]]],
+  ] as [string, Header[]][])(
+    "passes unframed %s %j on, whose end cannot be recognized",
+    async (type, more) => {
+      sendUnframed(type, Buffer.from("{"), more);
+      expect(await completeAt(CHAT.path, Buffer.from("{"))).toEqual([0, 1]);
+    },
+  );
+
+  /** The upstream ends such a response by closing the connection, after as many bytes as a header says. */
+  function sendUnframed(type: string, bytes: Uint8Array, more: readonly Header[] = []): void {
     upstream.script = async (exchange) => {
-      await exchange.head(200, [["content-type", "text/event-stream"]]);
-      await exchange.write(exchange.header("x-part") === "whole" ? event : event.slice(0, -1));
+      const at = Number(exchange.header("x-at"));
+      await exchange.head(200, [["content-type", type], ...more]);
+      await exchange.write(bytes.subarray(0, at));
       exchange.close();
     };
-    const part = RawClient.post(site.port, MESSAGES.path, "{}", { headers: "X-Part: some\r\n" });
-    expect(await part.ended).toBe("reset");
-    const whole = RawClient.post(site.port, MESSAGES.path, "{}", { headers: "X-Part: whole\r\n" });
-    await whole.ended;
-    expect(whole.isWhole).toBe(true);
-    expect(site.rows.map(({ outcome }) => outcome)).toEqual(["upstream_closed", "complete"]);
-  });
+  }
+
+  /** @returns the numbers of bytes after which the response looked complete */
+  async function completeAt(path: string, bytes: Uint8Array): Promise<number[]> {
+    const complete: number[] = [];
+    await forEach(bytes.length + 1, async (at) => {
+      const client = RawClient.post(site.port, path, "{}", {
+        headers: `X-At: ${at}\r\nConnection: close\r\n`,
+      });
+      await client.ended;
+      if (client.isWhole && client.status === 200) complete.push(at);
+      else expect([502, 200]).toContain(client.status ?? 200);
+    });
+    expect(site.held).toBe(0);
+    return complete.sort((one, other) => one - other);
+  }
 
   const PARTS: [string, Script][] = [
     [
@@ -110,6 +156,14 @@ describe("failures before the first byte of a response have a status (INF-30)", 
       "inference.upstream_reset",
       async (exchange) => {
         await exchange.write("HTTP/1.1 200 OK\r\ncontent-le");
+        exchange.close();
+      },
+    ],
+    [
+      "ends a stream behind its head",
+      "inference.upstream_reset",
+      async (exchange) => {
+        await exchange.head(200, EVENT_STREAM);
         exchange.close();
       },
     ],

@@ -10,11 +10,12 @@ import { type RefusalReason, refusal, statusOf } from "../refusals.ts";
 import { answerHeaders, isPlain, isPlainEventStream } from "./answer-headers.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { type AnswerReader, type Piece, pump } from "./pump.ts";
+import { type AnswerReader, firstPieceOf, type Piece, pump } from "./pump.ts";
 import { type RefusedKeyOptions, readRefusedKey } from "./refused-key.ts";
 import { type BodyOptions, type TakenBody, takeBody } from "./request-body.ts";
 import { addCredential, createRequestHeaders } from "./request-headers.ts";
 import { costIn } from "./row.ts";
+import { unframedEndOf } from "./unframed-end.ts";
 
 export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
   settings: ProxySettings;
@@ -123,7 +124,7 @@ export class Forwarder {
     const problem = headProblem(response);
     if (problem) return this.#refuse(open, problem);
     open.isEventStream = isPlainEventStream(headers);
-    open.isFramed = headers.has("content-length") || headers.has("transfer-encoding");
+    open.unframedEnd = unframedEndOf(headers, open.call.entry.dialect);
     open.upstreamCost = costIn(headers);
     if (isPlain(headers)) open.ends = new AnswerEnds();
     const { requestId } = open.call;
@@ -136,16 +137,18 @@ export class Forwarder {
       open.finish("complete");
       return new Response(null, init);
     }
-    if (open.isEventStream) return new Response(pump(open, reader), init);
     // The runtime sends no head before the first byte, so nothing is lost by waiting for it; and a failure until then has a status.
-    const wholeBytes = Number(headers.get("content-length"));
-    const passOn = ({ done, value }: Piece): Response => {
-      if (!done && value?.length !== wholeBytes) return new Response(pump(open, reader, value), init);
-      if (value) open.passed(value);
+    const wholeBytes = Number(headers.get("content-length") ?? Number.NaN);
+    const reading = reader.read();
+    const passOn = (first: Piece | undefined): Response => {
+      const isWhole = first?.done || first?.value?.length === wholeBytes;
+      if (!isWhole) return new Response(pump(open, reader, { first, reading }), init);
+      if (open.isCutShort()) return this.#refuse(open, "inference.upstream_reset", "upstream_closed");
+      if (first.value) open.passed(first.value);
       open.finish("complete");
-      return new Response(value ?? null, init);
+      return new Response(first.value ?? null, init);
     };
-    const first = open.orStopped(reader.read());
+    const first = firstPieceOf(open, reading);
     return first instanceof Promise ? first.then(passOn) : passOn(first);
   }
 

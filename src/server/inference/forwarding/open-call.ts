@@ -4,6 +4,7 @@ import type { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts
 import type { Outcome } from "../../../domain/inference/log/record.ts";
 import type { Call } from "../call.ts";
 import type { RefusalReason } from "../refusals.ts";
+import type { UnframedEnd } from "./unframed-end.ts";
 
 /** `body`: the request is read; `head`: the upstream works; `answer`: its response passes. */
 export type Phase = "body" | "head" | "answer" | "over";
@@ -55,8 +56,8 @@ export class OpenCall {
   /** status of our own response in place of the upstream's; null if neither a refusal nor a head of the upstream led to it */
   ownStatus: number | null = null;
   isEventStream: boolean | null = null;
-  /** whether the response says where it ends; otherwise the end of the connection looks like it */
-  isFramed = true;
+  /** of a response that neither declares its length nor comes in chunks */
+  unframedEnd: UnframedEnd | undefined;
   /** the model that the body names */
   bodyModel: string | undefined;
   refusal: string | null = null;
@@ -126,6 +127,12 @@ export class OpenCall {
     this.responseBytes += piece.length;
     this.pieces += 1;
     this.ends?.push(piece);
+    this.unframedEnd?.push(piece);
+  }
+
+  /** @returns whether the upstream has ended its response before it was complete */
+  isCutShort(): boolean {
+    return this.unframedEnd?.isComplete === false;
   }
 
   /** Ends the call; only the first end counts. */

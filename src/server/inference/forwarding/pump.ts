@@ -20,40 +20,57 @@ export interface AnswerReader {
 }
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** @param first piece that was already read */
-export function pump(open: OpenCall, reader: AnswerReader, first?: Uint8Array): ReadableStream<Uint8Array> {
-  let ahead = first;
+/**
+ * Awaits the first piece before the response begins: the runtime sends a head and a piece that are there together in one write, and in
+ * eight if the piece comes later.
+ * @returns undefined if the head of an event stream must leave without one @throws CallStopped; the runtime's error
+ */
+export function firstPieceOf(
+  open: OpenCall,
+  reading: Promise<Piece>,
+): Piece | undefined | Promise<Piece | undefined> {
+  if (!open.isEventStream || Bun.peek.status(reading) === "fulfilled") return open.orStopped(reading);
+  const { promise, resolve, reject } = Promise.withResolvers<Piece | undefined>();
+  open.showHead = () => resolve(undefined);
+  reading.then(resolve, reject);
+  return open.orStopped(promise);
+}
+
+/** What was read before the response began. */
+export interface Begun {
+  /** undefined while it is awaited */
+  first: Piece | undefined;
+  reading: Promise<Piece>;
+}
+
+export function pump(open: OpenCall, reader: AnswerReader, begun: Begun): ReadableStream<Uint8Array> {
+  let awaited = begun.first ? undefined : begun.reading;
+  let pull: () => Promise<void>;
   const start = (controller: Controller) => {
-    open.whenStopped((stop) => endEarly(open, stop, controller));
-    if (open.isEventStream) open.showHead = () => controller.enqueue(COMMENT);
     const onRead = ({ done, value }: Piece) => {
       if (open.phase === "over") return;
-      if (done) (isCutShort(open) ? fail : complete)(open, controller);
+      if (done) (open.isCutShort() ? fail : complete)(open, controller);
       else if (value) pass(open, value, controller);
     };
     const onFailure = () => fail(open, controller);
-    read = () => reader.read().then(onRead, onFailure);
-  };
-  let read: () => Promise<void>;
-  const pull = (controller: Controller): Promise<void> | undefined => {
-    if (!ahead) return read();
-    pass(open, ahead, controller);
-    ahead = undefined;
-    return undefined;
+    pull = () => {
+      const reading = awaited ?? reader.read();
+      awaited = undefined;
+      return reading.then(onRead, onFailure);
+    };
+    open.showHead = undefined;
+    open.whenStopped((stop) => endEarly(open, stop, controller));
+    if (begun.first) onRead(begun.first);
+    else if (!open.stopped) controller.enqueue(COMMENT);
   };
   const cancel = () => open.stop({ outcome: "client_closed" });
-  return new ReadableStream({ start, pull, cancel }, { highWaterMark: 0 });
+  return new ReadableStream({ start, pull: () => pull(), cancel }, { highWaterMark: 0 });
 }
 
 function pass(open: OpenCall, piece: Uint8Array, controller: Controller): void {
-  open.showHead = undefined;
   open.passed(piece);
   controller.enqueue(piece);
 }
-
-/** Without framing, an upstream that died in the middle of an event looks as if it had finished. */
-const isCutShort = (open: OpenCall): boolean =>
-  open.isEventStream === true && !open.isFramed && !isBetweenEvents(open.ends?.last(BOUNDARY_BYTES) ?? "");
 
 function complete(open: OpenCall, controller: Controller): void {
   controller.close();

@@ -1,0 +1,82 @@
+// Whether a response that neither declares its length nor comes in chunks is complete. The end of its connection does not say so,
+// because the runtime reports a connection that was reset like one that was closed. Its content must show it.
+import type { Dialect } from "../paths.ts";
+import { isPlain, isPlainEventStream } from "./answer-headers.ts";
+import { BOUNDARY_BYTES, isBetweenEvents } from "./last-event.ts";
+
+export interface UnframedEnd {
+  push(piece: Uint8Array): void;
+  readonly isComplete: boolean;
+}
+
+/** @returns undefined for a response that says where it ends, and for one whose content says nothing of its end */
+export function unframedEndOf(headers: Headers, dialect: Dialect): UnframedEnd | undefined {
+  if (headers.has("content-length") || headers.has("transfer-encoding")) return undefined;
+  if (isPlainEventStream(headers)) return new UnframedEventStream(dialect);
+  const isJson = /[/+]json\b/i.test(headers.get("content-type") ?? "") && isPlain(headers);
+  return isJson ? new UnframedJson() : undefined;
+}
+
+/** The events with which the APIs end a stream. Quotes in the text of a model are escaped, so it cannot contain them. */
+const FINAL_EVENTS: Readonly<Record<Dialect, RegExp>> = {
+  chat: /[\r\n]data: ?(?:\[DONE\]|\{"error")/,
+  messages: /"type" ?: ?"(?:message_stop|error)"/,
+  responses: /"type" ?: ?"(?:response\.(?:completed|incomplete|failed)|error)"/,
+};
+/** more characters than the longest match has */
+const OVERLAP = 64;
+
+class UnframedEventStream implements UnframedEnd {
+  /** the end of what was pushed */
+  #last = "\n";
+  #hasFinalEvent = false;
+
+  constructor(private readonly dialect: Dialect) {}
+
+  push(piece: Uint8Array): void {
+    const text = this.#last + Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
+    this.#hasFinalEvent ||= FINAL_EVENTS[this.dialect].test(text);
+    this.#last = text.slice(-OVERLAP);
+  }
+
+  get isComplete(): boolean {
+    return this.#hasFinalEvent && isBetweenEvents(this.#last.slice(-BOUNDARY_BYTES));
+  }
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** All responses of the APIs are objects or lists, which are complete when every bracket is closed. */
+class UnframedJson implements UnframedEnd {
+  #depth = 0;
+  #hasBegun = false;
+  #isInString = false;
+  #isEscaped = false;
+
+  push(piece: Uint8Array): void {
+    for (const byte of piece) {
+      if (this.#isInString) this.#passString(byte);
+      else this.#pass(byte);
+    }
+  }
+
+  get isComplete(): boolean {
+    return this.#hasBegun && this.#depth === 0;
+  }
+
+  #passString(byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === BACKSLASH) this.#isEscaped = true;
+    else if (byte === QUOTE) this.#isInString = false;
+  }
+
+  #pass(byte: number): void {
+    if (byte === QUOTE) {
+      this.#isInString = true;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      this.#hasBegun = true;
+      this.#depth += 1;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#depth -= 1;
+  }
+}
