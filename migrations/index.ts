@@ -56,7 +56,7 @@ import userSearch from "./0053_user_search.sql" with { type: "text" };
 import sessionArtifacts from "./0054_session_artifacts.sql" with { type: "text" };
 
 export interface Migration {
-  /** 1, 2, 3 …: the schema number after it ran */
+  /** 1, 2, 3 …: the schema number after the migration */
   id: number;
   name: string;
   sql: string;

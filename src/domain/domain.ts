@@ -75,9 +75,9 @@ export interface DomainOptions {
   clock: Clock;
   ids: Ids;
   blobs: Blobs;
-  /** of bundles that were uploaded and are not imported yet */
+  /** folder of uploaded bundles that are not imported yet */
   importBlobs: Blobs;
-  /** of captured sessions only */
+  /** objects of captured sessions only */
   sessionBlobs: Blobs;
   /** undefined unless an S3-compatible store is configured */
   s3Objects?: ObjectStore | undefined;
@@ -92,7 +92,7 @@ export interface DomainOptions {
   gatewayMode: GatewayMode | undefined;
   /** undefined unless this service forwards inference requests */
   proxySettings?: ProxySettings | undefined;
-  /** identifies this process in its attempts at gateway keys */
+  /** identifies this process in its attempts to create gateway keys */
   attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
   /** receives requests to the identity provider and results of sign-ins, for metrics */
@@ -107,7 +107,7 @@ export interface DomainOptions {
   mirroring?: Mirroring | undefined;
   records: RecordsOptions;
   settings: DomainSettings;
-  /** of the configuration; must not be shown */
+  /** addresses of the configuration, which must not be shown */
   secrets: { scimToken: Secret | undefined };
 }
 
@@ -171,7 +171,7 @@ export function openDomain(options: DomainOptions) {
   };
 }
 
-/** @returns the areas that others are built on, and what several of them share */
+/** @returns the areas that other areas need, and shared parts */
 function openAreas({
   settings,
   secrets: _,
@@ -247,7 +247,7 @@ function openAreas({
   };
 }
 
-/** Clients evaluate reports against the policy and the harness facts in force, and end the logins of removed workstations. */
+/** Clients evaluate reports against the current policy and harness facts, and end the logins of removed workstations. */
 const openClients = (
   shared: Pick<ClientsDependencies, "db" | "clock" | "ids" | "audit" | "userGroups">,
   {
@@ -278,7 +278,7 @@ const governanceSettingsOf = (
   requiresSecondAdministrator: () => governance.requiresSecondAdministrator,
 });
 
-/** Company sign-in opens login sessions, and ends them when the provider says so. */
+/** Company sign-in opens login sessions, and ends them when the provider requests it. */
 const openSso = (
   shared: Pick<
     SsoDependencies,

@@ -1,4 +1,4 @@
-// The erasers of each area: they remove a person from the database.
+// The erasers of all areas, which remove a user's data from the database.
 import type { Ids } from "../platform/ids.ts";
 import { eraseLogins } from "./access/erase.ts";
 import { Redactions } from "./audit/redactions.ts";
@@ -16,7 +16,7 @@ import { eraseSessions } from "./sessions/erase.ts";
 import type { ErasePersonalData } from "./shared/personal-data.ts";
 import { eraseIdentities } from "./sso/erase.ts";
 
-/** In the order in which rows may be deleted: the user is last, because others refer to it. */
+/** Ordered by references: the user's row is last, because other rows refer to it. */
 const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
   createEraseKeys(machine),
   eraseClients,
@@ -31,7 +31,7 @@ const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalD
   createEraseUser(machine),
 ];
 
-/** Where personal data is. */
+/** The stores of personal data. */
 export const personalDataOf = (
   machine: ConstructorParameters<typeof Redactions>[0] & { ids: Ids; audit: Audit },
   { requestLogs }: Pick<ReturnType<typeof createRecords>, "requestLogs">,

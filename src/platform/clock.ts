@@ -6,7 +6,6 @@ export interface Clock {
   nowMs(): number;
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
 export const SECOND_MS = 1_000;

@@ -1,4 +1,4 @@
-// Counts in texts for people.
+// Formats counts for people.
 
 /** @returns such as `1 user`, `2 users` or `0 entries` */
 export const countText = (count: number, one: string, many = `${one}s`): string =>

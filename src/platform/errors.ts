@@ -1,5 +1,6 @@
-// The errors that the HTTP interface and the commands understand. A service throws a DomainError for a problem that a caller can cause or expect; any
-// other error is a bug and is answered as such. The server and the commands map `kind`, never a class.
+// The errors that the HTTP interface and the commands understand. A service throws a DomainError for a problem that a caller
+// can cause or expect; any other error is a bug and gives an internal error. The server and the commands map `kind`, never a
+// class.
 
 /** The kind of failure, by the caller's next step. problems/problem.ts maps it to HTTP statuses, cli/exit.ts to exit codes. */
 export type ErrorKind =
@@ -21,13 +22,12 @@ export interface Problem {
   detail: string;
   /** for an input from a file: 1-based */
   line?: number;
-  /** the same within the line, in UTF-16 units; only with `line` */
+  /** 1-based column in UTF-16 units; only with `line` */
   column?: number;
-  /** absolute path, if the problem is in another file than the others; only with `line` */
+  /** absolute path, if the problem is in a different file; only with `line` */
   file?: string;
 }
 
-/** An exhausted budget. */
 export interface SpentBudget {
   /** its name, such as `password.account`; letters, digits, `.` and `_` */
   name: string;
@@ -45,7 +45,7 @@ export interface ErrorDetails {
   retryAfterSeconds?: number;
   /** for `too_many`: the exhausted budget, for metrics */
   budget?: SpentBudget;
-  /** for `not_found`: what the caller named, so that a command can name the most similar one */
+  /** for `not_found`: what the caller named, so that a command can suggest the most similar one */
   missing?: Missing;
   /** for the log only, never shown to a caller */
   cause?: unknown;
@@ -87,10 +87,10 @@ export const codeOf = (error: unknown): string | undefined =>
 
 const DISK_FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** @returns whether an error of the system means that there is no room for a file */
+/** @returns whether a system error means that there is no room for a file */
 export const isDiskFull = (error: unknown): boolean => DISK_FULL.has(codeOf(error) ?? "");
 
-/** @returns what is wrong, with the short name of the system error, which only operators may see */
+/** @returns the text with the short name of the system error, which only operators may see */
 export function reasonForOperators({ message, problems, cause }: DomainError): string {
   if (problems.length > 0) return problems.map(({ detail }) => detail).join(", ");
   return cause instanceof Error ? `${message} (${codeOf(cause) ?? cause.name})` : message;
@@ -105,7 +105,7 @@ export function invariant(condition: unknown, text: string): asserts condition {
 export const pointerOf = (path: readonly (string | number)[]): string =>
   path.map((token) => `/${escapedToken(String(token))}`).join("");
 
-/** @returns the token as an RFC 6901 pointer has it */
+/** @returns the token, escaped for an RFC 6901 pointer */
 export const escapedToken = (token: string): string =>
   ESCAPED.test(token) ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
 

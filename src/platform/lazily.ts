@@ -1,6 +1,6 @@
-// Computes a value at its first use: a command that never needs it starts without the cost. The caller keeps the function.
+// Computes a value at its first use, so a command that never needs it starts faster.
 
-/** @returns a function that computes the value with its first call, and returns the same one with every call */
+/** @returns a function that computes the value on its first call and returns it on every call */
 export function lazily<T extends object>(compute: () => T): () => T {
   let computed: T | undefined;
   return () => {

@@ -1,10 +1,10 @@
-// Whether the process that began a file may still write it. A process id alone is not enough: the system gives the number of a
-// process that has ended to another program, and a killed process keeps its number until its parent has asked how it ended.
+// Whether the process that began a file may still write it. A process id alone is not enough: the system reuses the id of an
+// ended process, and a killed process keeps its id until its parent collects its status.
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { codeOf } from "./errors.ts";
 
-/** @returns false only if no process of this program has that id */
+/** @returns false only if no process of this program has that id now */
 export function isOwnProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -26,20 +26,20 @@ function isIn(folder: string | undefined, pid: string): boolean {
   return folder !== undefined && (current === folder || current?.startsWith(`${folder}/`) === true);
 }
 
-/** The state follows the name of the program, which may contain anything. */
+/** The state follows the program's name, which may contain any character. */
 const hasEnded = (pid: number): boolean =>
   orUndefined(() => readFileSync(`/proc/${pid}/stat`, "utf8"))
     ?.split(") ")
     .at(-1)
     ?.startsWith("Z") ?? false;
 
-/** The file name of a program that was replaced in the meantime ends with a mark. */
+/** After a program file is replaced, its name ends with a mark. */
 function isOtherProgram(pid: number): boolean {
   const path = orUndefined(() => readlinkSync(`/proc/${pid}/exe`));
   return path !== undefined && basename(path.replace(/ \(deleted\)$/, "")) !== basename(process.execPath);
 }
 
-/** Not Linux, or hidden from us. */
+/** not Linux, or no permission */
 function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();

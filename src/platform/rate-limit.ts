@@ -6,7 +6,7 @@ import { growingCache } from "./memory/growing-cache.ts";
 
 export interface RateLimit {
   perSecond: number;
-  /** allowed at once after idle time */
+  /** number of tokens in a full bucket */
   burst: number;
 }
 
@@ -18,7 +18,7 @@ export interface Rates {
   take(key: string): number;
   /** @returns the result of `take`, without taking a token */
   wait(key: string): number;
-  /** Takes tokens beyond zero; the key has to wait until the debt is refilled. */
+  /** Takes tokens even below zero; the key waits until the bucket has refilled. */
   charge(key: string, count: number): void;
 }
 
@@ -36,7 +36,7 @@ export type Buckets = LRUCache<string, Bucket>;
 /** @returns a table for the buckets of at most `max` keys */
 export const createBuckets = (max = RATE_KEYS_MAX): Buckets => growingCache(max);
 
-/** @returns a rate limiter in which every key starts with a full bucket */
+/** @returns a rate limiter whose keys start with a full bucket */
 export function createRates(
   clock: Clock,
   { perSecond, burst }: RateLimit,

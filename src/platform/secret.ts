@@ -1,4 +1,4 @@
-// A string that must not be shown. Log, error, JSON and templates print a mark instead.
+// A string that must not be shown. Logs, errors, JSON and templates print a mark instead.
 import { inspect } from "node:util";
 
 const HIDDEN = "[secret]";

@@ -1,11 +1,11 @@
-// Long work in parts: as a generator that yields wherever other requests may run, at once or over many turns of the event loop,
-// or in batches of which each has a transaction.
+// Long work in steps, as a generator that yields wherever other requests may run. It runs in one turn, over many turns of the
+// event loop, or in batches with a transaction each.
 import { setImmediate } from "node:timers/promises";
 
 /** Work in steps; its yielded values have no meaning, its return value is the result. */
 export type Steps<T> = Generator<undefined, T>;
 
-/** Runs all of it in this turn. @returns its result @throws errors of the work */
+/** Runs all steps in this turn. @returns the result @throws errors of the work */
 export function runSynchronously<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -13,11 +13,11 @@ export function runSynchronously<T>(steps: Steps<T>): T {
   }
 }
 
-/** How long work in steps may hold the event loop. */
+/** How long work in steps may block the event loop. */
 const TURN_MS = 5;
 
 /**
- * Runs all of it, and lets the event loop turn every `turnMs`; 0 lets it turn after each step.
+ * Runs all steps, and yields to the event loop every `turnMs`; 0 yields after each step.
  * @returns its result
  * @throws errors of the work
  */
@@ -33,9 +33,9 @@ export async function runInTurns<T>(steps: Steps<T>, turnMs = TURN_MS): Promise<
 }
 
 /**
- * `runInTurns`, until a time.
- * @param untilMs as `performance.now()` counts
- * @returns the result; undefined if the work was not finished by then and was canceled
+ * `runInTurns` with a deadline.
+ * @param untilMs on the clock of `performance.now()`
+ * @returns the result; undefined if the work was not done by then and was canceled
  * @throws errors of the work
  */
 export async function runInTurnsUntil<T>(steps: Steps<T>, untilMs: number): Promise<T | undefined> {
@@ -52,10 +52,10 @@ export async function runInTurnsUntil<T>(steps: Steps<T>, untilMs: number): Prom
 
 /**
  * Runs batches until one is not full.
- * @param batch does the work of one and returns how many rows it had
+ * @param batch processes one batch and returns its number of rows
  * @param limit rows of a full batch
  * @param signal ends the run between two batches
- * @returns how many rows there were
+ * @returns the total number of rows
  */
 export async function runInBatches(
   batch: () => Promise<number>,

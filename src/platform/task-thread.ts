@@ -1,4 +1,4 @@
-// Runs tasks in a thread: waits for the result on one side, and sends the result or the error on the other.
+// Runs tasks in a thread: the caller waits for the result, and the thread sends the result or the error.
 import { parentPort, type Worker } from "node:worker_threads";
 import { codeOf, DomainError, type ErrorKind, type Problem } from "./errors.ts";
 import { isOutOfMemory } from "./memory/memory-limits.ts";
@@ -24,7 +24,7 @@ export type Failure = { refused: Refusal } | Unexpected;
 type Message<Result, Progress> = { progress: Progress } | { result: Result } | Failure;
 
 export interface ThreadOptions<Progress> {
-  /** ends the wait and the thread */
+  /** aborts the wait and ends the thread */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
 }
@@ -70,7 +70,7 @@ export async function nextResultOf<Result, Progress = never>(
   }
 }
 
-/** @returns the error that was sent as a failure */
+/** @returns the error that the other thread sent */
 export function errorIn(message: Failure): Error {
   if ("failed" in message) {
     const { failed, code } = message;
@@ -103,7 +103,7 @@ export async function respondLater(run: () => Promise<unknown>): Promise<void> {
 /** In the thread: sends a report to `onProgress`. */
 export const reportProgress = (progress: unknown): void => parentPort?.postMessage({ progress });
 
-/** @returns the error as it can be sent */
+/** @returns the error in the form that can be sent */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof DomainError)) {
     const failed = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -2,7 +2,6 @@
 
 import { isOwnId } from "./ids.ts";
 
-/** Words of a UUID. */
 export const UUID_WORDS = 4;
 
 const HYPHEN = 0x2d;

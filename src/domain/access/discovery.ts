@@ -25,7 +25,7 @@ export const ENDPOINT_PATHS = {
  */
 export const issuerOf = (baseUrl: string): string => `${baseUrl}${ISSUER_PATH}`;
 
-/** @returns exactly the keys that the client knows */
+/** @returns exactly the members that the client knows */
 export const metaharnessDocument = (baseUrl: string) => ({
   version: 1,
   control_api_url: baseUrl,

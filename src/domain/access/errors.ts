@@ -48,7 +48,10 @@ export const invalidRefreshToken = () =>
 
 /** RFC 7009 section 2.2.1 */
 export const notRevocable = () =>
-  new OAuthError("unsupported_token_type", "send the refresh token: its access tokens end with it");
+  new OAuthError(
+    "unsupported_token_type",
+    "send the refresh token; revoking it also revokes its access tokens",
+  );
 
 /** Unknown, used and expired logins give the same error, so that a guess reveals nothing. */
 export const loginUnavailable = () =>

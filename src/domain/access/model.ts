@@ -1,9 +1,9 @@
-// The state machine of the device login (RFC 8628), its codes, and the limits of logins. Pure rules only: device-logins-store.ts
-// stores rows; device-logins.ts and grants.ts authorize; refresh-token.ts defines refresh tokens.
+// The state machine of the device login (RFC 8628), its codes, and the limits of logins. Only pure rules:
+// device-logins-store.ts stores rows, device-logins.ts and grants.ts authorize, refresh-token.ts defines refresh tokens.
 import { DAY_MS, MINUTE_MS } from "../../platform/clock.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 
-/** The stored states; `expired` is never stored, the clock decides it. */
+/** The stored states. `expired` is not stored: the clock decides it. */
 export const STORED_STATES = ["pending", "approved", "refused", "redeemed"] as const;
 export type StoredState = (typeof STORED_STATES)[number];
 export type DeviceLoginState = StoredState | "expired";
@@ -51,9 +51,9 @@ export function stateAt(row: { state: StoredState; expiresAtMs: number }, nowMs:
   return row.state !== "redeemed" && nowMs >= row.expiresAtMs ? "expired" : row.state;
 }
 
-/** Limit of stored device logins without a decision: unauthenticated callers can create them, so this bounds the disk space. */
+/** Maximum number of stored device logins without a decision. It bounds the disk space that unauthenticated callers can use. */
 export const DEVICE_LOGINS_PENDING_MAX = 100_000;
-/** How often a new user code is drawn if one is taken; even a second draw is rare. */
+/** Maximum number of user codes to draw if they are taken; even a second draw is rare. */
 export const USER_CODE_DRAWS_MAX = 5;
 
 export const LOGINS_PER_PAGE_MAX = 100;
@@ -62,7 +62,7 @@ export const LOGINS_PER_PAGE_MAX = 100;
 export const DEVICE_LOGIN_KEPT_MS = 10 * MINUTE_MS;
 /** How long ended grants and login sessions stay visible to operators. */
 export const ENDED_LOGIN_KEPT_MS = DAY_MS;
-/** Number of rows of one kind that one sweep transaction removes: up to 10 ms for grants with their tokens. */
+/** Number of rows of one kind that one sweep transaction removes. Grants with their tokens take up to 10 ms. */
 export const SWEEP_BATCH_ROWS = 250;
 
 const USER_CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";

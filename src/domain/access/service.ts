@@ -1,4 +1,4 @@
-// Logins and the credentials that they give: joins the files of the area.
+// Joins the files of the access area: logins and their credentials.
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -56,7 +56,7 @@ export interface AccessDependencies {
   isConfirmed: IsConfirmed;
 }
 
-/** Reserves space for as many holders as tokens, because each workstation has one of each. */
+/** Reserves space for as many holders as tokens, because each workstation has one holder and one token. */
 const HOLDER_BYTES_PER_TOKEN_BYTE = 1.5;
 
 export type Access = ReturnType<typeof createAccess>;
@@ -70,7 +70,7 @@ export function createAccess(dependencies: AccessDependencies) {
   const tokens = createAccessTokens({
     ...dependencies,
     keys,
-    // A token that we signed needs no verification later.
+    // Caches the token, because a token that we signed needs no verification.
     minted: (token, read) => verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS)),
   });
   const factors = new SecondFactors(dependencies);
@@ -95,7 +95,6 @@ export function createAccess(dependencies: AccessDependencies) {
     formOwners: new FormOwners(dependencies),
     passwordChanges: new PasswordChanges({ ...dependencies, sessions }),
     factors,
-    /** The second half of a password sign-in. */
     factorSignIns: new FactorSignIns({ ...dependencies, factors, attempts, sessions, setup }),
     ownFactors: new OwnSecondFactors({ ...dependencies, factors, setup }),
     /** @returns the number of administrators who must have a second factor and have none yet */
@@ -106,7 +105,7 @@ export function createAccess(dependencies: AccessDependencies) {
             .filter((id) => !factors.has(dependencies.db.read, id)).length
         : 0,
     factorReset: createFactorReset(dependencies),
-    /** Throws unless a browser session was confirmed recently: see confirmations.ts. */
+    /** See confirmations.ts. */
     requireConfirmation,
     /** The login of a grant: see active-logins.ts. */
     standingLogin: createActiveLogins(dependencies),

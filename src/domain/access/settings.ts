@@ -11,13 +11,13 @@ export interface AccessSettings {
   deviceCodeTtlSeconds: number;
   pollIntervalSeconds: number;
   signingKeyRotationDays: number;
-  /** for verified access tokens; see verified-tokens.ts */
+  /** memory for verified access tokens; see verified-tokens.ts */
   tokenMemoryBytes: number;
-  /** `oidc`: users sign in at an identity provider, and only the protected administrator has a password */
+  /** `oidc`: users sign in at an identity provider; only the protected administrator has a password */
   identityMode: "password" | "oidc";
-  /** what the configuration calls the identity provider, also while it names no issuer */
+  /** the configured name of the identity provider, even if no issuer is configured */
   provider: { providerId: string; providerName: string };
-  /** who gives a second factor after the password; see second-factor/model.ts */
+  /** who needs a second factor after the password; see second-factor/model.ts */
   secondFactor: SecondFactorMode;
 }
 

@@ -21,7 +21,7 @@ export interface SweepDependencies {
 /** Number of removed rows by kind. */
 export interface Swept {
   deviceLogins: number;
-  /** device logins without a decision, or whose tokens were not fetched */
+  /** device logins without a decision or without redeemed tokens */
   expiredDeviceLogins: number;
   refreshTokens: number;
   grants: number;
@@ -33,7 +33,7 @@ export interface Swept {
 
 /**
  * Removes rows whose retention is over. Grants are removed with their tokens, and before the sessions they refer to. A refresh
- * removes the rotated tokens of its family; the sweep removes those of families that no longer refresh.
+ * removes the rotated tokens of its family; the sweep covers families that no longer refresh.
  * @param signal ends the run between two batches
  */
 export async function sweepLogins(

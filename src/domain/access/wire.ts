@@ -1,4 +1,4 @@
-// Wire literals of this area, exactly as the unmodified workstation client needs them. No other file spells them out.
+// Wire literals of this area, exactly as the unmodified workstation client needs them. Other files import them.
 
 /** The only OAuth client: public, without a secret. */
 export const OAUTH_CLIENT_ID = "blue-cli";

@@ -7,7 +7,7 @@ export type AuditRow = typeof auditEntries.$inferSelect;
 
 /** The columns that differ between entries that are appended together. */
 export type Link = Pick<AuditRow, "target" | "previousDigest" | "digest">;
-/** The columns that all of them share. */
+/** The columns that they share. */
 export type Facts = Omit<AuditRow, "id" | "redactedBy" | keyof Link>;
 
 /** The previous digest of the first entry. */
@@ -27,7 +27,7 @@ export function digestOf(previousDigest: string, entry: Facts & Pick<Link, "targ
     entry.target,
     entry.before,
     entry.after,
-    ...(entry.credential === null ? [] : [entry.credential]), // older entries have no credential, and their digests stay valid
+    ...(entry.credential === null ? [] : [entry.credential]), // older entries have no credential; their digests stay valid
   ];
   return sha256Hex(`${previousDigest}\n${JSON.stringify(content)}`);
 }

@@ -8,13 +8,12 @@ export type Checkpoint = Omit<typeof auditCheckpoint.$inferSelect, "id">;
 
 export const CHECKPOINT_ID = 1;
 
-/** The checkpoint before the first removal. */
+/** The initial checkpoint. */
 export const NOTHING_REMOVED: Checkpoint = { entryId: 0, digest: CHAIN_START, removed: 0 };
 
-/** The action of the entry that repeats the checkpoint. */
 export const FORGET_ACTION = "audit.forget";
 
-/** @returns the checkpoint as that entry repeats it */
+/** @returns the checkpoint in the form that an entry of FORGET_ACTION has */
 export const checkpointSummary = ({ entryId, digest, removed }: Checkpoint) => ({
   up_to: entryId,
   digest,

@@ -16,7 +16,7 @@ export interface LogFilter {
   beforeMs?: number | undefined;
 }
 
-/** The place of an entry in the order of lists. */
+/** The position of an entry in the order of lists. */
 export type EntryPlace = Pick<AuditRow, "atMs" | "id">;
 
 export interface LogSlice {
@@ -52,7 +52,7 @@ const matching = ({ organizationId, filter, after }: Wanted): SQL | undefined =>
     after && sql`(${auditEntries.atMs}, ${auditEntries.id}) < (${after.atMs}, ${after.id})`,
   );
 
-/** @returns the entry with that id and the ones next to it in the chain; ids are consecutive */
+/** @returns the entry with that id and its neighbors in the chain, because ids are consecutive */
 export function listAround(
   connection: Connection,
   { organizationId, id }: { organizationId: string; id: number },
@@ -83,11 +83,11 @@ export interface NamedTarget {
   actions: readonly string[];
   /** in any case */
   name: string;
-  /** fields of `before` that are compared with the name; the id of the target always is */
+  /** fields of `before` to compare with the name, in addition to the id of the target */
   fields: readonly string[];
 }
 
-/** @returns whether the log has an entry of one of the actions about a target of that name */
+/** @returns whether the log has an entry of one of the actions about the named target */
 export function hasEntryOf(
   connection: Connection,
   organizationId: string,
@@ -143,7 +143,7 @@ export const lastIdEver = (connection: Connection): number =>
     sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
   )[0]?.seq ?? 0;
 
-/** The end of a log, or of a part of it. */
+/** Selects the end of the log or of a part of it. */
 export type EntryEnd = Pick<AuditRow, "id" | "atMs" | "digest">;
 
 /** @returns the newest entry; undefined for none */

@@ -37,16 +37,16 @@ interface AuditFilter {
 export interface AuditQuery extends Omit<PageQuery, "q">, AuditFilter {}
 
 export interface KeyedAuditQuery extends AuditFilter {
-  /** the last entry of the previous page */
+  /** position of the last entry of the previous page */
   after?: store.EntryPlace | undefined;
-  /** number of entries of a page */
+  /** number of entries per page */
   limit: number;
 }
 
 export interface WalkOptions {
-  /** id of the entry after which the walk starts; 0 by default */
+  /** id of the entry after which to start; default: 0 */
   after?: number;
-  /** stops the walk between two pages */
+  /** stops between two pages */
   signal?: AbortSignal;
 }
 
@@ -62,9 +62,9 @@ export interface VerificationState {
 }
 
 export interface AuditLogDependencies extends AuditRetentionDependencies {
-  /** @returns whether the installation has an organization, whose creation is the first entry; false if omitted */
+  /** @returns whether the installation has an organization, whose creation is the first entry; default: false */
   isInstalled?: () => boolean;
-  /** @returns the email address of the user with that id, to name the target of an entry; undefined if nobody has it */
+  /** @returns the email address of the user with that id, to name the target of an entry; undefined if there is no such user */
   addressOf?: (userId: string) => string | undefined;
 }
 
@@ -100,7 +100,7 @@ export class AuditLog {
     }));
   }
 
-  /** @returns one page by key, newest first, whose targets have names where they are known */
+  /** @returns one page after a position, newest first, with the names of targets where known */
   listByKey(organizationId: string, { after, limit, ...wanted }: KeyedAuditQuery): KeyedPage<NamedEntry> {
     const slice = { organizationId, filter: filterOf(wanted), after, offset: 0, limit: limit + 1 };
     const rows = store.listEntries(this.#db.read, slice);
@@ -109,7 +109,7 @@ export class AuditLog {
   }
 
   /**
-   * @param id as received; anything but the id of an entry of this organization is unknown
+   * @param id as received
    * @returns the entry with its neighbors in the chain
    * @throws DomainError `audit.not_found`
    */
@@ -175,7 +175,7 @@ export class AuditLog {
     return { counts, lastId: Math.max(id, ...rows.map(({ lastId }) => lastId)) };
   }
 
-  /** Reads entries page by page in the order in which they were recorded, including those recorded during the walk. */
+  /** Reads entries page by page in recording order, including those that are recorded meanwhile. */
   async *walk({ after = 0, signal }: WalkOptions = {}): AsyncGenerator<AuditRow[]> {
     for (let last: number | undefined = after; last !== undefined; ) {
       signal?.throwIfAborted();
@@ -196,7 +196,7 @@ export class AuditLog {
     return verifyLog(this.#db, { ...options, isInstalled: this.dependencies.isInstalled?.() ?? false });
   }
 
-  /** `verify` for callers who come at any time: while one verification runs, all of them wait for it. */
+  /** Like `verify`, but shared: callers that arrive during a verification wait for its outcome. */
   verifyTogether(): Promise<Verification> {
     this.#verifying ??= this.#verifyAndKeep().finally(() => {
       this.#verifying = undefined;

@@ -7,7 +7,7 @@ import { auditEntries, auditRedactions } from "./tables.ts";
 
 export type Redaction = typeof auditRedactions.$inferSelect;
 
-/** Labels of one user that are read at most. */
+/** Maximum number of labels to read for one user. */
 const LABELS_MAX = 1_000;
 
 /** @returns the labels under which a user acted */
@@ -51,7 +51,7 @@ const insertRedaction = statement((connection) =>
   connection.insert(auditRedactions).values(insertAll(auditRedactions)).prepare(),
 );
 
-/** Gives an entry its new content. Its place in the chain and its digest stay the same. */
+/** Replaces the content of an entry. Its place in the chain and its digest stay the same. */
 export function redact(
   tx: Tx,
   { id, digest: _, previousDigest: __, ...content }: AuditRow,
@@ -85,7 +85,7 @@ export const listInForce = (connection: Connection, first: number, last: number)
     .limit(last - first + 1)
     .all();
 
-/** @returns the redactions of one erasure, ordered by the id of their entry, at most `limit` */
+/** @returns at most `limit` redactions of one erasure, ordered by the id of their entry */
 export const listOfErasure = (
   connection: Connection,
   { erasureId, limit }: { erasureId: number; limit: number },

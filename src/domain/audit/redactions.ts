@@ -14,7 +14,7 @@ import type { Audit, AuditSummary } from "./service.ts";
 /** The action of the entry that records an erasure and the digest of its redactions. */
 export const ERASE_ACTION = "user.erase";
 
-/** Entries that one transaction redacts at most, because other writes wait for it. */
+/** Maximum number of entries that one transaction redacts, because other writes wait for it. */
 export const REDACTED_MAX = 1_000;
 const PAGE_ROWS = 500;
 
@@ -25,9 +25,9 @@ export interface KnownNames {
 }
 
 export interface Mentions {
-  /** of the entries that mention the person, in ascending order */
+  /** ids of the entries that mention the person, in ascending order */
   ids: readonly number[];
-  /** of the last entry that was read */
+  /** id of the last entry that was read */
   upTo: number;
 }
 
@@ -87,7 +87,7 @@ export class Redactions {
   }
 
   /**
-   * Redacts entries and records the erasure. Skips entries that retention has removed in the meantime.
+   * Redacts entries and records the erasure. Skips entries that retention has removed meanwhile.
    * @returns the number of redacted entries
    */
   redact(tx: Tx, { actor, person, ids, summary }: Redacting): number {
@@ -110,7 +110,7 @@ export interface Redacting {
   actor: Actor;
   person: Person;
   ids: readonly number[];
-  /** further members of the entry of the erasure */
+  /** additional members of the entry of the erasure */
   summary: AuditSummary;
 }
 
@@ -133,7 +133,7 @@ export function storedDigest(connection: Connection, erasureId: number): string 
   return stored.length > REDACTED_MAX ? undefined : digestOfAll(stored);
 }
 
-/** @returns the digest of its redactions that the entry of an erasure holds */
+/** @returns the digest of the redactions, from the entry of their erasure */
 export function recordedDigest({ after }: AuditRow): unknown {
   const summary: Record<string, unknown> = JSON.parse(after ?? "{}");
   return summary.redactions;

@@ -3,7 +3,7 @@
 import { type Person, replaceAddresses } from "../shared/personal-data.ts";
 import type { AuditRow } from "./chain.ts";
 
-/** Members of `before` and `after` that describe the person if the entry is about the person. */
+/** Members of `before` and `after` that describe the person, in entries about the person. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   "alias",
   "email",
@@ -17,7 +17,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
 const ACTOR_MEMBERS: ReadonlySet<string> = new Set(["requested_from"]);
 const NONE: ReadonlySet<string> = new Set();
 
-/** The columns that describe the target, each the text of a JSON object. */
+/** The columns that describe the target; each is the text of a JSON object. */
 type SummaryName = "before" | "after";
 
 export class Redactor {
@@ -61,7 +61,6 @@ export class Redactor {
     return target === userId || before?.includes(own) === true || after?.includes(own) === true;
   }
 
-  /** Text without a replacement is returned unchanged, byte for byte. */
   #summary(entry: AuditRow, name: SummaryName, members: ReadonlySet<string>): string | null {
     const text = entry[name];
     if (text === null) return null;

@@ -19,8 +19,8 @@ export const listOldest = (tx: Tx, limit: number): OldEntry[] =>
 /** Removes every entry up to the checkpoint, and stores the checkpoint. */
 export function removeUpTo(tx: Tx, checkpoint: Checkpoint): void {
   tx.delete(auditEntries).where(lte(auditEntries.id, checkpoint.entryId)).run();
-  // The entry of an erasure holds one digest over all its redactions, so they stay as long as that entry. The redacted entries
-  // are older than it.
+  // The entry of an erasure holds one digest over all its redactions, so they stay as long as that entry, which is newer than
+  // the redacted ones.
   tx.delete(auditRedactions).where(lte(auditRedactions.erasureId, checkpoint.entryId)).run();
   tx.insert(auditCheckpoint)
     .values({ id: CHECKPOINT_ID, ...checkpoint })

@@ -9,7 +9,7 @@ import { findCheckpoint } from "./log-store.ts";
 import * as store from "./retention-store.ts";
 import type { Audit } from "./service.ts";
 
-/** Entries that are removed in one transaction at most: about 10 ms, because each is in five indexes. */
+/** Maximum number of entries to remove in one transaction; takes about 10 ms, because each is in five indexes. */
 export const FORGET_BATCH_ROWS = 250;
 
 export interface AuditRetentionDependencies {
@@ -35,7 +35,7 @@ export async function forgetEntries(
 
 export interface ForgetOptions {
   retentionDays: number;
-  /** id of an entry; those after it are kept whatever their age; default: none is */
+  /** id of an entry, after which entries of any age are kept; default: no limit */
   keptAfter?: number | undefined;
   /** ends the run between two batches */
   signal: AbortSignal;
@@ -70,9 +70,8 @@ function forgetBatch(tx: Tx, { audit, actor, ...times }: Batch): number {
 }
 
 /**
- * @returns the entries before the first one to keep, because only the beginning of a chain can be removed. An entry from the
- *   future was recorded while the clock was wrong. It is removed together with an old entry after it, so that it does not stop
- *   retention.
+ * @returns the entries before the first one to keep, because only the beginning of a chain can be removed. An entry dated in
+ * the future comes from a wrong clock. It is removed together with a later old entry, so that it does not block retention.
  */
 function oldAmong(entries: readonly store.OldEntry[], times: Times): readonly store.OldEntry[] {
   const isOld = ({ atMs }: store.OldEntry) => atMs < times.recordedBeforeMs;

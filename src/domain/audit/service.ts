@@ -6,7 +6,6 @@ import type { Actor } from "../shared/actor.ts";
 import { chain } from "./chain.ts";
 import * as store from "./store.ts";
 
-/** A summary of a row, without secrets. */
 export type AuditSummary = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
 export interface AuditEvent {
@@ -19,7 +18,7 @@ export interface AuditEvent {
   after?: AuditSummary;
 }
 
-/** The same event for many targets. */
+/** One event with many targets. */
 export type AuditEvents = Omit<AuditEvent, "target"> & { targets: readonly string[] };
 
 export type Audit = ReturnType<typeof createAudit>;

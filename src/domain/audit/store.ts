@@ -5,7 +5,7 @@ import { insertAll, updateAll } from "../../platform/database/drizzle.ts";
 import { CHAIN_START, type Facts, type Link } from "./chain.ts";
 import { auditEntries } from "./tables.ts";
 
-/** Maximum number of entries per statement; their JSON text is in memory twice while it runs. */
+/** Maximum number of entries per statement, which holds their JSON text in memory twice. */
 const LINKS_MAX = 1_000;
 
 const newest = statement((connection) =>
@@ -22,14 +22,14 @@ export const lastDigest = (tx: Tx): string => newest(tx).get()?.digest ?? CHAIN_
 /** SQLite assigns the id. */
 const NEW = { id: null, redactedBy: null };
 
-/** For one entry, the usual case. */
+/** For a single entry, the usual case. */
 const insertEntry = statement((connection) =>
   connection.insert(auditEntries).values(insertAll(auditEntries)).prepare(),
 );
 
 const ofLink = (place: number): SQL => sql`value ->> ${sql.raw(String(place))}`;
 
-/** One statement for many entries takes half the time of one statement for each. */
+/** For many entries: takes half the time of single statements. */
 const insertEntries = statement((connection) => {
   const links = { target: ofLink(0), previousDigest: ofLink(1), digest: ofLink(2) };
   const values = Object.values({ ...updateAll(getTableColumns(auditEntries)), ...links });

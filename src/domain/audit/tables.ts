@@ -38,7 +38,7 @@ export const auditRedactions = sqliteTable(
 /** At most one row, with id 1. */
 export const auditCheckpoint = sqliteTable("audit_checkpoint", {
   id: integer("id").primaryKey(),
-  /** of the newest entry that retention removed */
+  /** id of the newest entry that retention removed */
   entryId: integer("entry_id").notNull(),
   /** digest of that entry, to which the first remaining entry is chained */
   digest: text("digest").notNull(),
@@ -49,7 +49,7 @@ export const auditCheckpoint = sqliteTable("audit_checkpoint", {
 /** At most one row, with id 1. */
 export const auditForwarding = sqliteTable("audit_forwarding", {
   id: integer("id").primaryKey(),
-  /** of the last entry that the receiver took */
+  /** id of the last entry that the receiver accepted */
   entryId: integer("entry_id").notNull(),
   deliveredAtMs: integer("delivered_at_ms"),
   /** null unless the last attempt failed */

@@ -1,5 +1,5 @@
-// Verifies the audit log: reads it page by page in its order, from the checkpoint of retention on, and compares each entry with
-// its digest and with the entry before it.
+// Verifies the audit log: reads it in order, page by page from the checkpoint of retention, and compares each entry with its
+// digest and with the entry before it.
 import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
 import type { AuditRow } from "./chain.ts";
@@ -8,7 +8,6 @@ import * as store from "./log-store.ts";
 import { listInForce } from "./redaction-store.ts";
 import { contentDigest, ERASE_ACTION, recordedDigest, storedDigest } from "./redactions.ts";
 
-/** Entries that are read at a time. */
 export const WALK_ROWS = 500;
 
 export interface VerifyOptions {
@@ -16,7 +15,7 @@ export interface VerifyOptions {
   signal?: AbortSignal;
   /** called after each page with its number of entries */
   advance?: (entries: number) => void;
-  /** whether the installation has an organization, whose creation is the first entry; false if omitted */
+  /** whether the installation has an organization, whose creation is the first entry; default: false */
   isInstalled?: boolean;
 }
 
@@ -30,15 +29,15 @@ export type ChainBreak =
   | { kind: "begins_late"; entry: AuditRow }
   /** the redactions of this erasure differ from its digest of them */
   | { kind: "redactions_altered"; entry: AuditRow }
-  /** entries up to this id were recorded, and the last ones are missing */
+  /** entries up to this id were recorded, but the last ones are missing */
   | { kind: "cut_off"; recordedUpTo: number }
-  /** there is no trace of an entry, although the installation has recorded its own creation */
+  /** the log is empty, although the creation of the installation was recorded */
   | { kind: "emptied" };
 
 export interface Verification {
-  /** valid ones, up to the break */
+  /** valid entries, up to the break */
   entries: number;
-  /** entries that retention has removed */
+  /** number of entries that retention has removed */
   removed: number;
   /** the last valid entry; a copy of it kept elsewhere reveals a log that was rewritten as a whole */
   last: AuditRow | undefined;
@@ -50,18 +49,18 @@ type EntryBreak = Exclude<ChainBreak["kind"], "cut_off" | "emptied">;
 interface Page {
   checkpoint: Checkpoint;
   entries: readonly AuditRow[];
-  /** digests of the present content of redacted entries, by their id */
+  /** digests of the current content of redacted entries, by their id */
   redacted: ReadonlyMap<number, string>;
   /** digests over the stored redactions of each erasure, by the id of its entry */
   erasures: ReadonlyMap<number, string | undefined>;
 }
 
-/** Stops at the first mismatch. Entries recorded in the meantime are verified as well. */
+/** Stops at the first mismatch. Also verifies entries that are recorded meanwhile. */
 export async function verifyLog(
   db: Db,
   { signal, advance, isInstalled = false }: VerifyOptions = {},
 ): Promise<Verification> {
-  const recordedUpTo = store.lastIdEver(db.read); // read first: entries recorded in the meantime have higher ids
+  const recordedUpTo = store.lastIdEver(db.read); // read first, because entries recorded meanwhile have higher ids
   const reading = new ChainReading();
   for (let isEnd = false; !isEnd; ) {
     signal?.throwIfAborted();
@@ -121,7 +120,7 @@ class ChainReading {
     return undefined;
   }
 
-  /** Expects an erasure after each entry that it redacted. */
+  /** Records each redacted entry until its erasure is read. */
   #note(entry: AuditRow): void {
     const { id, action, redactedBy } = entry;
     if (redactedBy !== null && !this.#unprovenRedactions.has(redactedBy))
@@ -137,7 +136,7 @@ class ChainReading {
     return entry.id > entryId && entry.previousDigest === digest ? undefined : "unlinked";
   }
 
-  /** @returns a mismatch that is visible only after all entries were read */
+  /** @returns a mismatch that shows only after all entries were read */
   breakAtEnd({
     recordedUpTo,
     isInstalled,

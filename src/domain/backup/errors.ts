@@ -19,7 +19,7 @@ export const notBackupFile = (path: string, why: string): DomainError =>
     },
   );
 
-/** @param differences in words, one at least */
+/** @param differences in words; at least one */
 export const foreignObjects = (path: string, differences: readonly string[]): DomainError =>
   new DomainError(
     "unverified",

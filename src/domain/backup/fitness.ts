@@ -1,4 +1,4 @@
-// Checks whether a database from outside is one of ours, undamaged, and contains only what our migrations create.
+// Checks whether an external database is ours, undamaged, and contains only what our migrations create.
 import type { Inspected } from "../../platform/database/maintenance/copy.ts";
 import { damaged, foreignObjects, notBackupFile } from "./errors.ts";
 

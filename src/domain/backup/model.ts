@@ -1,6 +1,5 @@
-// The format of a backup: one tar file `.qmb` with a manifest, a copy of the database, every artifact and, if the operator wants
-// them, the files of captured sessions. Names, the shape of the manifest and limits; pack.ts writes the bytes and unpack.ts reads
-// them.
+// The format of a backup: one tar file `.qmb` with a manifest, a copy of the database, every artifact and, optionally, the
+// files of captured sessions. Defines names, limits and the manifest; pack.ts writes the bytes and unpack.ts reads them.
 import { type Static, Type } from "@sinclair/typebox";
 import { MINUTE_MS, toStamp } from "../../platform/clock.ts";
 import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
@@ -18,9 +17,9 @@ export function keysPathOf(backup: string): string {
 
 /** The writer reserves this size for the manifest first, and fills in the digests once they are known. */
 export const MANIFEST_BYTES = 64 * 1024;
-/** Format 2 contains files of captured sessions. Versions before it read only format 1. */
+/** Format 2 contains files of captured sessions; earlier versions read only format 1. */
 export const FORMAT = { plain: 1, withSessions: 2 } as const;
-/** Damaged files that a manifest lists by name; `catalog verify` and `sessions verify` list all of them. */
+/** Maximum number of damaged files that a manifest lists; `catalog verify` and `sessions verify` list all of them. */
 export const LEFT_OUT_MAX = 100;
 
 export const MANIFEST_NAME = "manifest.json";
@@ -60,9 +59,9 @@ export const ManifestSchema = Type.Object({
   artifacts: Files,
   /** files of captured sessions in the local store; absent if they are not in the backup */
   sessions: Type.Optional(Files),
-  /** versions of captured sessions whose bytes are in an object store, which backups never contain */
+  /** number of captured session versions whose bytes are in an object store, which backups never contain */
   sessions_elsewhere: Type.Optional(Count),
-  /** ids of the keys that open the sealed values of the database; a backup does not contain the keys */
+  /** ids of the keys that open the sealed values of the database; a backup never contains the keys */
   sealing_key_ids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 }),
 });
 
@@ -76,7 +75,7 @@ export type FileFolder = "artifacts" | "sessions";
 export const memberOf = (folder: FileFolder, digest: string): string =>
   `${folder}/sha256/${digest.slice(0, 2)}/${digest}`;
 
-/** A backup dated further ahead of the clock than this was written or is read with a wrong clock. */
+/** If a backup is dated further in the future than this, the clock was wrong when it was written, or is wrong now. */
 export const FUTURE_TOLERANCE_MS = MINUTE_MS;
 
 export type BackupKind = "manual" | "scheduled";

@@ -53,7 +53,7 @@ export interface Packed {
   sizeBytes: number;
 }
 
-/** receives the bytes done so far, and the total, after each piece */
+/** called after each piece with the bytes done so far and the total */
 export type Progress = (doneBytes: number, totalBytes: number) => void;
 
 export const PIECE_BYTES = 1024 * 1024;
@@ -62,8 +62,8 @@ const FLUSH_EVERY_BYTES = 32 * PIECE_BYTES;
 const MODE = 0o600;
 
 /**
- * Writes a backup that is either complete and on the disk, or absent. An artifact whose bytes do not match its name is left out
- * and reported: one damaged artifact must not prevent all backups.
+ * Writes a backup that is either complete and on the disk, or absent. Skips and reports an artifact whose bytes do not match
+ * its name, so that one damaged artifact does not prevent all backups.
  * @throws DomainError `storage.full`
  */
 export function packBackup(request: PackRequest, progress: Progress = () => {}): Packed {
@@ -117,7 +117,7 @@ function packFiles(writer: Writer, folder: FileFolder, path: string): PackedFile
   return { ...kept, sha256: lines.digest("hex"), left_out: damaged.slice(0, LEFT_OUT_MAX) };
 }
 
-/** Retention removes captured sessions in the meantime. @returns undefined if the file is gone */
+/** @returns undefined if the file is missing, because retention may remove captured sessions meanwhile */
 function copyIfThere(writer: Writer, { digest, path }: StoredFile): Copied | undefined {
   try {
     return writer.copy(memberOf("sessions", digest), path);
@@ -137,7 +137,7 @@ interface Copied {
   sha256: string;
 }
 
-/** Sorted by digest. A file with another kind of name is not a finished one. */
+/** Sorted by digest. Files with other names are unfinished. */
 function* filesIn(directory: string): Generator<StoredFile> {
   const root = join(directory, "sha256");
   if (!existsSync(root)) return;
@@ -153,10 +153,10 @@ function bytesIn(directory: string): number {
   return bytes;
 }
 
-/** Padded with spaces, which JSON allows at its end. */
+/** Pads with spaces, which JSON allows at its end. */
 function manifestBytes(manifest: Manifest): Buffer {
   const text = JSON.stringify(manifest, null, 1);
-  invariant(Buffer.byteLength(text) <= MANIFEST_BYTES, "a manifest fits into the place kept for it");
+  invariant(Buffer.byteLength(text) <= MANIFEST_BYTES, "a manifest fits into its reserved space");
   const bytes = Buffer.alloc(MANIFEST_BYTES, " ");
   bytes.write(text);
   bytes[MANIFEST_BYTES - 1] = 0x0a;
@@ -180,7 +180,7 @@ class Writer {
     return this.#position;
   }
 
-  /** Overwrites the bytes from that position on. */
+  /** Overwrites the bytes that begin at the position. */
   rewind(position: number): void {
     this.#position = position;
   }

@@ -30,7 +30,7 @@ export interface BackupsDependencies {
   idempotency: Pick<Idempotency, "once" | "find">;
 }
 
-/** The response to somebody who asked for a backup: the path of its file. */
+/** The response to a request for a backup: the path of its file. */
 const PATH_FORM: ResponseForm<string> = { write: (path) => path, read: (text) => text };
 const REQUEST = ["backup"];
 
@@ -55,8 +55,8 @@ export class Backups {
   }
 
   /**
-   * @param idempotencyKey of a request for a backup
-   * @returns the path of the backup that an earlier request with this key made
+   * @param idempotencyKey key of a request for a backup
+   * @returns the path of the backup that an earlier request with this key created
    * @throws DomainError those of Idempotency.find
    */
   madeFor(actor: Actor, idempotencyKey: string | undefined): string | undefined {
@@ -69,7 +69,7 @@ export class Backups {
 
   /**
    * Records a backup whose file is complete.
-   * @param idempotencyKey of the request for it
+   * @param idempotencyKey key of the request for it
    * @throws DomainError those of Idempotency.once
    */
   async recordMade(actor: Actor, backup: BackupRecord, idempotencyKey?: string): Promise<void> {
@@ -101,7 +101,7 @@ export class Backups {
   }
 }
 
-/** Records, in the database that is about to be restored, where it came from. */
+/** Records the origin of a restore in the database that is about to be restored. */
 export function recordRestored(
   { db, audit }: Pick<BackupsDependencies, "db" | "audit">,
   actor: Actor,

@@ -1,5 +1,5 @@
-// Reads the bytes of a backup: walks its members in their order, compares every digest, and copies database and files to the
-// folders that the caller names. Synchronous, piece by piece, because it runs in a worker. Other files restore them.
+// Reads the bytes of a backup: walks its members in order, compares every digest, and copies database and files to the folders
+// that the caller names. It runs in a worker, so it is synchronous. src/app/backup/restore.ts restores the files.
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -24,9 +24,9 @@ import { PIECE_BYTES, type Progress } from "./pack.ts";
 
 export interface UnpackRequest {
   path: string;
-  /** target of the database, where it is checked; it must not exist */
+  /** target of the database, which is checked there; it must not exist */
   database: string;
-  /** folder that receives the artifacts as in a data directory; without it they are only checked */
+  /** folder that receives the artifacts, laid out as in a data directory; without it they are only checked */
   artifacts?: string;
   /** the same for captured sessions */
   sessions?: string;
@@ -155,7 +155,7 @@ class Reader {
     return member;
   }
 
-  /** @returns the digest of the bytes, which are copied to the target durably */
+  /** Copies the bytes to the target durably. @returns their digest */
   body(sizeBytes: number, target?: string): string {
     const hasher = new Bun.CryptoHasher("sha256");
     if (target !== undefined) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
@@ -177,7 +177,7 @@ class Reader {
     return hasher.digest("hex");
   }
 
-  /** Bytes that no digest covers must not exist. */
+  /** There must be no bytes that no digest covers. */
   #skipZeros(length: number): void {
     const bytes = this.#take(length);
     if (!bytes) throw this.damaged("it is truncated");
@@ -189,7 +189,7 @@ class Reader {
     this.#position = this.sizeBytes - SEAL_MEMBER_BYTES;
   }
 
-  /** The last member proves that the manifest is the written one and that nothing is missing. */
+  /** The last member proves that the manifest is unchanged and that nothing is missing. */
   finish(): void {
     const header = this.#take(TAR_BLOCK_BYTES);
     const member = header && memberIn(header);

@@ -1,17 +1,19 @@
-// The package as every response of the API shows it, and the limits of a package list. Shapes and numbers only: package-rules.ts
-// and layouts.ts have the rules that involve several members.
+// The package in every API response, and the limits of a package list. Only shapes and numbers: package-rules.ts and layouts.ts
+// have the rules that involve several members.
 
 import { type Static, Type } from "@sinclair/typebox";
 
 export const CATALOG_FILE_BYTES_MAX = 8_388_608;
-/** Limit for YAML tokens: about three times those of PACKAGES_MAX ordinary packages, read in a few seconds. */
+/**
+ * Limit for YAML tokens: about three times as many as PACKAGES_MAX ordinary packages have; reading them takes a few seconds.
+ */
 export const CATALOG_TOKENS_MAX = 3_000_000;
 export const PACKAGES_MAX = 5_000;
 export const ID_CHARACTERS_MAX = 128;
-/** Characters of name, version and version bounds. */
+/** Maximum characters of name, version and version bounds. */
 export const LABEL_CHARACTERS_MAX = 256;
 export const SOURCE_REF_CHARACTERS_MAX = 2_048;
-/** Bytes of a path inside an archive; workstation clients accept no more. */
+/** Maximum bytes of a path inside an archive, as in workstation clients. */
 export const PATH_BYTES_MAX = 4_096;
 export const PATH_COMPONENTS_MAX = 32;
 export const PLATFORMS_MAX = 32;
@@ -23,7 +25,10 @@ export const ID_PATTERN = /^[a-z0-9-]+$/;
 export const PLATFORM_PATTERN = /^[a-z0-9_-]+$/;
 export const SHA256_PATTERN = /^[A-Fa-f0-9]{64}$/;
 
-const Sha256 = Type.String({ pattern: SHA256_PATTERN.source, description: "Always lower case in answers." });
+const Sha256 = Type.String({
+  pattern: SHA256_PATTERN.source,
+  description: "Always lower case in responses.",
+});
 const ArtifactId = Type.String({
   format: "uuid",
   description: "Mirrored archive of the same organization with the same digest.",
@@ -44,11 +49,11 @@ const layoutMembers = {
   plugins: Type.Array(Type.String(), { default: [], description: "Plugin modules." }),
   helpers: Type.Record(Type.String(), PlatformAsset, {
     default: {},
-    description: "Executables keyed by the command name they are exposed under.",
+    description: "Executables, keyed by the name of the command.",
   }),
 };
 
-/** Where the archive keeps each component; every path is relative to the archive root. */
+/** Where each component is in the archive; paths are relative to its root. */
 export const PackageLayout = Type.Object(layoutMembers);
 
 export const PackageAdapterVariant = Type.Object({

@@ -9,22 +9,21 @@ import { packagesOf } from "./seed/changes.ts";
 import type { PackageVersion } from "./seed/plan.ts";
 import * as store from "./store.ts";
 
-/** An entry of the catalog as lists show it. */
+/** A catalog entry for lists. */
 export interface CatalogSummary extends PackageContent, PackageVersion {
   name: string | undefined;
   sourceRef: string;
-  /** whether its archive, or the one of every platform, is stored here */
+  /** whether its archive, or the archive of every platform, is stored here */
   isStored: boolean;
 }
 
 interface Known {
   organizationId: string;
-  /** of the topic `catalog` */
+  /** revision of the topic `catalog` */
   revision: number;
   summaries: readonly CatalogSummary[];
 }
 
-/** @returns the reading operations of the area */
 export function createReading({ db }: { db: Db }) {
   let known: Known | undefined;
   /** @returns the package; undefined for none */
@@ -33,7 +32,7 @@ export function createReading({ db }: { db: Db }) {
     return row && JSON.parse(row.entry);
   };
   return {
-    /** Grows whenever the catalog may have changed, by us or by another process. */
+    /** Grows whenever this or another process may have changed the catalog. */
     revision: (): number => db.revision("catalog"),
 
     /** @returns the JSON array of every ManagedPackage in the order of the catalog, as bytes ready to send */
@@ -50,7 +49,7 @@ export function createReading({ db }: { db: Db }) {
     list: (organizationId: string): ManagedPackage[] =>
       store.listPackages(db.read, organizationId).map(({ entry }) => JSON.parse(entry)),
 
-    /** @returns every package in the order of the catalog, without what is long; kept until the catalog changes */
+    /** @returns every package in the order of the catalog, without long members; cached until the catalog changes */
     *summaries(organizationId: string): Steps<readonly CatalogSummary[]> {
       const revision = db.revision("catalog");
       if (known?.revision === revision && known.organizationId === organizationId) return known.summaries;
@@ -64,7 +63,7 @@ export function createReading({ db }: { db: Db }) {
       return summaries;
     },
 
-    /** @returns version and digest of every package, by id; reads no entry */
+    /** @returns version and digest of every package, by id; does not read whole entries */
     versions: (organizationId: string): ReadonlyMap<string, PackageVersion> =>
       new Map(store.listVersions(db.read, organizationId).map((version) => [version.id, version])),
 
@@ -90,7 +89,7 @@ function summaryOf(managed: ManagedPackage): CatalogSummary {
   return { id, name, version, sha256, sourceRef, isStored, ...contentOf(managed) };
 }
 
-/** @returns the version that the catalog offers in place of a published package; undefined if it is the same archive and version */
+/** @returns the catalog's version of a published package; undefined if it has the same archive and version */
 export function updateOf(
   { id, version, sha256 }: PackageVersion,
   offered: ReadonlyMap<string, PackageVersion>,

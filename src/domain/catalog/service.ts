@@ -85,13 +85,12 @@ export function createCatalog(dependencies: ChangeDependencies) {
   };
 }
 
-/** @returns the operations that read and check stored archives */
 const createArtifactChecks = ({ db, blobs }: Pick<ChangeDependencies, "db" | "blobs">) => ({
   /** @returns the stored artifact with that digest (lower case) */
   findArtifact: (organizationId: string, sha256: string): store.ArtifactRow | undefined =>
     store.findArtifactByDigest(db.read, organizationId, sha256),
 
-  /** @returns what `verify` will read */
+  /** @returns the amount that `verify` will read */
   artifactTotals: (organizationId: string): { count: number; sizeBytes: number } =>
     store.sumArtifacts(db.read, organizationId),
 
@@ -111,7 +110,7 @@ const createArtifactChecks = ({ db, blobs }: Pick<ChangeDependencies, "db" | "bl
 
   /**
    * @param sha256 of a stored archive, in lower case
-   * @returns what it contains; undefined if its bytes are not here
+   * @returns its content; undefined if its bytes are missing
    * @throws DomainError `archive.*` for damaged bytes
    */
   async contents(

@@ -9,10 +9,10 @@ import { artifacts, catalogPackages } from "./tables.ts";
 export type PackageRow = typeof catalogPackages.$inferSelect;
 export type ArtifactRow = typeof artifacts.$inferSelect;
 
-/** One for the package, and one for each platform. */
+/** One artifact for the package, and one for each platform. */
 const ARTIFACTS_PER_PACKAGE_MAX = 1 + PLATFORMS_MAX;
 
-/** Artifacts returned at once; the caller continues after the last id. */
+/** Artifacts per page; the caller continues after the last id. */
 const ARTIFACT_PAGE_MAX = 500;
 
 /** @returns every entry in the order of the catalog */
@@ -25,7 +25,7 @@ export const listPackages = (connection: Connection, organizationId: string): Pa
     .limit(PACKAGES_MAX)
     .all();
 
-/** @returns the entries that follow an id, in the order of ids */
+/** @returns the entries after an id, ordered by id */
 export const listPackagesAfter = (
   connection: Connection,
   organizationId: string,
@@ -138,7 +138,7 @@ export const findArtifactByDigest = (
   sha256: string,
 ): ArtifactRow | undefined => artifactOfDigest(connection).get({ organizationId, sha256 });
 
-/** @param after the last id of the page before; empty for the first page */
+/** @param after last id of the previous page; empty for the first page */
 export const listArtifacts = (connection: Connection, organizationId: string, after: string): ArtifactRow[] =>
   connection
     .select()
@@ -183,7 +183,7 @@ export const artifactsOfCatalog = (connection: Connection, organizationId: strin
     .all()
     .map(({ id }) => id);
 
-/** @returns how many artifacts something names, and how many nothing names */
+/** @returns the numbers of artifacts with and without references */
 export function countArtifacts(connection: Connection, organizationId: string) {
   const counted = connection
     .select({ total: count(), unnamed: count(artifacts.unnamedSinceMs) })

@@ -23,6 +23,6 @@ export const artifacts = sqliteTable("artifacts", {
   entries: integer("entries").notNull(),
   expandedBytes: integer("expanded_bytes").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
-  /** since when nothing names it; null while something does */
+  /** time since which nothing names it; null while something does */
   unnamedSinceMs: integer("unnamed_since_ms"),
 });

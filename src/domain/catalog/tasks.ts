@@ -1,11 +1,11 @@
-// Processor-heavy work on catalog files. A service lets a thread do it, so that it continues to answer; a command does it at
-// once. Pure functions of plain values.
+// Processor-heavy work on catalog files. The service runs it in a thread, so that requests are still answered; a command runs
+// it directly. Pure functions of plain values.
 import { parseCatalog, readCatalogText } from "./seed/catalog-document.ts";
 
-/** The packages of a catalog file; each text is a JSON array of some of them, in their order. */
+/** The packages of a catalog file; each text is a JSON array of some of them, in order. */
 export interface CatalogParts {
   parts: string[];
-  /** the place of the list in the file */
+  /** pointer to the list in the file */
   root: string;
 }
 
@@ -48,18 +48,17 @@ export interface CatalogTasks {
   catalogLines: typeof catalogLines;
 }
 
-/** The functions themselves. */
 export const CATALOG_TASKS: {
   [Name in keyof CatalogTasks]: (
     request: Parameters<CatalogTasks[Name]>[0],
   ) => ReturnType<CatalogTasks[Name]>;
 } = { readCatalog, catalogLines };
 
-/** Runs one task, at once or in a thread. */
+/** Runs one task, directly or in a thread. */
 export type RunCatalogTask = <Name extends keyof CatalogTasks>(
   name: Name,
   request: Parameters<CatalogTasks[Name]>[0],
 ) => Promise<ReturnType<CatalogTasks[Name]>>;
 
-/** For commands, which have no other callers to serve. */
+/** For commands, which serve no other callers. */
 export const runCatalogAtOnce: RunCatalogTask = async (name, request) => CATALOG_TASKS[name](request);

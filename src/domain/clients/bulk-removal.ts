@@ -1,5 +1,5 @@
-// Removes or revokes many clients: those of a list of ids, or all that match a filter. Each client gets an audit entry, and the
-// operation as a whole gets one. Clients that are not selected keep their logins, even if the same sign-in approved them.
+// Removes or revokes many clients, selected by a list of ids or by a filter. Each client gets an audit entry, and so does the
+// whole operation. Clients that are not selected keep their logins, even if the same sign-in approved them.
 import { setImmediate } from "node:timers/promises";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Problem } from "../../platform/errors.ts";
@@ -22,10 +22,10 @@ import * as store from "./store.ts";
 
 /** Least recently seen first. */
 const SORT = "last_seen_asc";
-/** Clients per transaction: few enough that a transaction does not block the event loop for long. */
+/** Clients per transaction, so few that a transaction does not block the event loop for long. */
 const ROWS_AT_ONCE = 10;
 
-/** Which clients: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
+/** Selects clients: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
 export type Selection =
   | { ids: readonly string[]; filter?: undefined }
   | { ids?: undefined; filter: ClientFilterQuery; text: string };
@@ -39,17 +39,20 @@ export interface BulkRemoval {
   rowsMax?: number | undefined;
   /** `next` of the previous slice; undefined for the first one */
   cursor?: string | undefined;
-  /** returns what would happen, and changes nothing */
+  /** reports what would happen without changing anything */
   isDryRun?: boolean | undefined;
 }
 
-/** A client as it was listed. If it reported since then, it may no longer match. */
+/** A client as it was listed. It may no longer match if it has reported since. */
 interface Listed {
   id: string;
   seenAtMs?: number;
 }
 
-/** What to do with a client: its row and how its login ends, or why nothing happens; undefined if a later slice lists it again. */
+/**
+ * What to do with a client: its row and how its login ends, or why nothing happens; undefined if a later slice will list it
+ * again.
+ */
 type CheckedRemoval = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow | undefined;
 
 export class BulkRemovals {
@@ -60,7 +63,7 @@ export class BulkRemovals {
   ) {}
 
   /**
-   * @returns the number of clients that the selection has now
+   * @returns the current number of clients in the selection
    * @throws DomainError `client.invalid`
    */
   async count(organizationId: string, { ids, filter }: Selection): Promise<number> {
@@ -70,9 +73,9 @@ export class BulkRemovals {
   }
 
   /**
-   * Removes or revokes one slice of the selection, least recently seen first. A client that reports between two slices, or after
-   * its slice was listed, moves to the end, where a later slice finds it if it still matches. Clients whose first report came after
-   * the first slice began are left alone, so that a removed client that returns is not removed again.
+   * Removes or revokes one slice of the selection, least recently seen first. A client that reports between two slices, or
+   * after its slice was listed, moves to the end, where a later slice finds it if it still matches. Clients whose first report
+   * came after the first slice began are skipped, so that a removed client that returns is not removed again.
    * @throws DomainError `client.invalid`
    */
   async slice(actor: Actor, bulk: BulkRemoval): Promise<BulkSlice> {
@@ -88,7 +91,10 @@ export class BulkRemovals {
     return { rows, next: rows.length < listed.length ? end : next };
   }
 
-  /** @returns the clients of the slice; `next`, where the next slice begins, or null; `end`, the place after the last of these clients */
+  /**
+   * @returns the clients of the slice; `next`, the beginning of the next slice, or null; `end`, the position after the last
+   * client
+   */
   async #listed(
     organizationId: string,
     bulk: BulkRemoval,
@@ -196,7 +202,7 @@ function checkRemoval(
   return {
     ...doneRow(row),
     result: "refused",
-    why: "it reports with a browser sign-in that is used elsewhere",
+    why: "its reports come with a browser sign-in that is also used elsewhere",
   };
 }
 
@@ -206,7 +212,7 @@ const doneRow = ({ id, hostname, instanceId }: store.ReportRow): BulkRow => ({
   result: "done",
 });
 
-/** Results for a missing client. Its login is unknown, because only its row in the inventory names it. */
+/** Reasons for a missing client. Its login is unknown, because only its inventory row names it. */
 const ABSENT = {
   remove: { result: "unchanged", why: "it is not in the inventory" },
   revoke: {

@@ -1,4 +1,4 @@
-// Erases a person's data from the inventory: their workstations and everything those reported.
+// Erases a user's data from the inventory: their workstations and all reported data.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 

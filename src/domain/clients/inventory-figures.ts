@@ -1,5 +1,5 @@
-// What lists show of a reported inventory: how many harnesses and packages are in order, and which versions are installed. Counted
-// when a report is evaluated, so that no list reads an inventory.
+// Counts what lists show of a reported inventory: how many harnesses and packages are in order, and which versions are
+// installed. Counting happens when a report is evaluated, so that no list reads an inventory.
 import { isJsonObject } from "../../platform/json/json-object.ts";
 import { COUNTED_VERSION_LENGTH_MAX } from "./limits.ts";
 import type { Reported } from "./model.ts";
@@ -7,13 +7,13 @@ import { harnessNameOf } from "./report.ts";
 import { APPLIED, reportedVersionOf } from "./verdict/verdict.ts";
 
 export interface InventoryFigures {
-  /** reported harnesses, without those that are not installed or not allowed */
+  /** number of reported harnesses that are installed and allowed */
   harnessesWanted: number;
-  /** of those; an entry that is only a name counts */
+  /** number of those that are in order; an entry that is only a name counts */
   harnessesReconciled: number;
   packagesReported: number;
   packagesApplied: number;
-  /** JSON list of pairs of harness and version, sorted; the version is empty if none is readable */
+  /** JSON list of [harness, version], sorted; the version is empty if it is unreadable */
   harnessVersions: string;
 }
 
@@ -34,7 +34,7 @@ export function figuresOf({
 const isWanted = (entry: unknown): boolean =>
   !isJsonObject(entry) || (entry.installed !== false && entry.api_allowed !== false);
 
-/** Of two entries with one name, the first counts. */
+/** If two entries have the same name, the first counts. */
 function versionsText(harnesses: readonly unknown[]): string {
   const versions = new Map<string, string>();
   for (const entry of harnesses) {

@@ -1,5 +1,5 @@
-// Types of the inventory, and the wire schema of what a workstation reports. inventory/documents.ts has what administrators read.
-// Limits are in limits.ts, verdicts in verdict/verdict.ts, and the definition of health in inventory-store.ts.
+// Types of the inventory, and the wire schema of a workstation's report. inventory/documents.ts has the schemas for
+// administrators, limits.ts the limits, verdict/verdict.ts the verdicts, and inventory/list-store.ts the definition of health.
 import { type SchemaOptions, type Static, Type } from "@sinclair/typebox";
 import {
   ENTRY_BYTES_MAX,
@@ -19,7 +19,7 @@ import {
 const VERDICTS = ["matches", "differs", "unknown"] as const;
 type Verdict = (typeof VERDICTS)[number];
 
-/** The verdict combined with the current revision; inventory-store.ts defines it. */
+/** The verdict combined with the current revision; inventory/list-store.ts defines it. */
 export const HEALTHS = ["current", "outdated", "attention"] as const;
 export type Health = (typeof HEALTHS)[number];
 
@@ -53,7 +53,7 @@ const nullable = (maxLength: number, description?: string) =>
     Type.Union([Type.String({ maxLength }), Type.Null()], description === undefined ? {} : { description }),
   );
 
-/** Documented but not validated: inventories are stored as sent. */
+/** Documented but not validated, because inventories are stored as sent. */
 const member = (schema: SchemaOptions) => Type.Optional(Type.Unknown(schema));
 const textMember = member({ type: "string" });
 const flagMember = member({ type: "boolean" });
@@ -128,10 +128,10 @@ export const ClientStatusReport = Type.Object(
     packages: Type.Optional(Type.Union([Packages, Type.Null()])),
     reconciliation_attempt: Type.Optional(
       Type.Union([Attempt, Type.Null()], {
-        description: "A reconciliation before launch that failed; needs an error.",
+        description: "A failed reconciliation before launch; needs an error.",
       }),
     ),
-    error: nullable(ERROR_LENGTH_MAX, "`configuration is not current` is not counted as a fault."),
+    error: nullable(ERROR_LENGTH_MAX, "`configuration is not current` does not count as an error."),
   },
   OPEN,
 );
@@ -142,7 +142,7 @@ export type Attempt = Static<typeof Attempt>;
 export interface Reporter {
   userId: string;
   organizationId: string;
-  /** the browser sign-in that the token was issued from */
+  /** the browser sign-in behind the token */
   loginSessionId: string;
   /** null for a browser */
   grantId: string | null;

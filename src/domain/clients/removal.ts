@@ -1,4 +1,4 @@
-// Removes clients from the inventory: one, or all that were not seen since a given time. `remove` keeps the login, so the
+// Removes clients from the inventory: one client, or all clients not seen since a given time. `remove` keeps the login, so the
 // client returns with its next report. `revoke` also ends the login, so that the client can no longer report.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
@@ -8,7 +8,7 @@ import { clientNotFound } from "./errors.ts";
 import { BATCH_ROWS } from "./limits.ts";
 import * as store from "./store.ts";
 
-/** Ends logins in the caller's transaction. The access area provides both functions. */
+/** Ends logins in the caller's transaction; the access area provides both functions. */
 export interface EndLogin {
   /** ends browser sign-ins and everything they approved */
   sessions(tx: Tx, ending: Ending & { loginSessionIds: readonly string[] }): void;
@@ -123,7 +123,7 @@ export function endLoginsOf(
   if (grantIds.length > 0) endLogin.grants(tx, { grantIds, ...ending });
 }
 
-/** @returns what the audit log keeps of a client */
+/** @returns the summary of a client for the audit log */
 export const summaryOf = (row: store.ReportRow): AuditSummary => ({
   user_id: row.userId,
   instance_id: row.instanceId,

@@ -1,5 +1,5 @@
-// Reads a report. Beyond its schema (model.ts), required values must not be blank, and lists have a size limit in bytes.
-// verdict/verdict.ts gives the verdict.
+// Reads a report. In addition to its schema (model.ts), required values must not be blank, and lists have a size limit in
+// bytes. verdict/verdict.ts gives the verdict.
 
 import type { Problem } from "../../platform/errors.ts";
 import { isJsonObject } from "../../platform/json/json-object.ts";
@@ -74,7 +74,7 @@ const attemptOf = ({ reconciliation_attempt: attempt }: ClientStatusReport): Att
 function inventoryText(at: string, entries: readonly unknown[], problems: Problem[]): string {
   const list = JSON.stringify(entries);
   const bytes = Buffer.byteLength(list);
-  if (bytes <= ENTRY_BYTES_MAX) return list; // it cannot contain an oversized entry
+  if (bytes <= ENTRY_BYTES_MAX) return list; // a list within the limit of an entry cannot contain an oversized entry
   const report = (pointer: string, subject: string, max: number) =>
     problems.push({ pointer, detail: `${subject} may have at most ${max} bytes` });
   for (const [place, entry] of entries.entries()) {

@@ -46,7 +46,7 @@ export async function forgetUnseen(
  * A report that arrives during a run keeps the verdict it got on arrival.
  */
 export class VerdictRenewal {
-  /** the rules that every stored verdict already follows */
+  /** the rules that all stored verdicts follow */
   #doneFor: string | undefined;
 
   constructor(private readonly dependencies: { db: Db; evaluate: Evaluate; rules(): string }) {}
@@ -67,7 +67,7 @@ export class VerdictRenewal {
   }
 
   async #renew(rows: readonly store.ReportRow[], rules: string): Promise<number> {
-    await setImmediate(); // let requests run between two batches
+    await setImmediate(); // lets requests run between two batches
     if (rows.length === 0) return 0;
     const renewed = rows.map((row) => ({ row, evaluation: this.#evaluate(reportedIn(row), rules) }));
     await this.dependencies.db.write((tx) => {

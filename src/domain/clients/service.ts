@@ -61,13 +61,13 @@ export interface ClientsDependencies {
   /** in force */
   harnesses(): readonly Harness[];
   endLogin: EndLogin;
-  /** @returns the keys of all users at the gateway */
+  /** @returns the number of all users' keys at the gateway */
   countKeys(): number;
 }
 
 export type Clients = ReturnType<typeof createClients>;
 
-/** Assembles the area. Called once, in domain.ts. */
+/** @returns the operations of the area; called once, in domain.ts */
 export function createClients(dependencies: ClientsDependencies) {
   const { db, clock, ids, governance } = dependencies;
   const rules = () => rulesOf(dependencies.harnesses());
@@ -80,7 +80,7 @@ export function createClients(dependencies: ClientsDependencies) {
     revisionInForce: (organizationId) => governance.revisions.current(organizationId)?.id,
   });
   return {
-    /** Grows whenever workstations may have changed, by us or by another process. */
+    /** Grows whenever this or another process may have changed workstations. */
     revision: (): number => db.revision("clients"),
     inventory,
     removals: new ClientRemovals(dependencies),
@@ -90,17 +90,17 @@ export function createClients(dependencies: ClientsDependencies) {
 
     packageReports: new PackageReports({ db, clock }),
 
-    /** @returns the effect of publishing one policy in place of another */
+    /** @returns the effect of replacing one policy with another */
     impactOf: (organizationId: string, change: PolicyChange): Steps<PolicyImpact> =>
       impactOf({ ...dependencies, inventory }, organizationId, change),
 
-    /** @returns who gains or loses a package by it */
+    /** @returns the users who gain or lose a package by that */
     peopleOf: (change: PolicyChange, which: Parameters<typeof peopleOf>[2]): Steps<Reached> =>
       peopleOf(dependencies, change, which),
 
     /**
-     * Stores a workstation's report. Every report is one durable write, even an unchanged one, because its time shows that
-     * the workstation is still active.
+     * Stores a workstation's report. Every report, even an unchanged one, is a durable write, because its time shows that the
+     * workstation is active.
      * @throws DomainError `client_report.invalid`
      */
     async report(reporter: Reporter, report: ClientStatusReport): Promise<void> {
@@ -127,7 +127,7 @@ export function createClients(dependencies: ClientsDependencies) {
     forgetUnseen: (actor: Actor, run: { retentionDays: number; signal: AbortSignal }): Promise<number> =>
       forgetUnseen(dependencies, actor, run),
 
-    /** Frees what removed clients have left in the index of the text search. */
+    /** Merges parts of the search index that removed clients have left. */
     optimizeSearch: (signal: AbortSignal): Promise<void> => optimizeIndex(db, "client_search", signal),
 
     verdictRenewal: new VerdictRenewal({ db, evaluate, rules }),

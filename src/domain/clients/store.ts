@@ -1,4 +1,4 @@
-// SQL that stores and removes reports and updates their verdicts. Lists and lookups are in inventory-store.ts.
+// SQL that stores and removes reports and updates their verdicts. inventory/ has lists and lookups.
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import { markTopicChanged } from "../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
@@ -30,8 +30,8 @@ const {
 const { evaluatedBy, hostname, clientVersion: _clientVersion, ...reported } = changing;
 
 /**
- * The common case: a known installation that was evaluated under the same rules and has kept its name and version. Less than half the
- * work of the upsert: all indexes but one stay unchanged.
+ * The common case: a known installation, evaluated under the same rules, with the same name and version. Takes less than half
+ * as long as the upsert, because only one index changes.
  */
 const rewrite = statement((connection) =>
   connection
@@ -70,8 +70,8 @@ const deleteSurplus = statement((connection) => {
 });
 
 /**
- * Stores a report. One of a new installation also removes what its user has beyond the CLIENTS_PER_USER_MAX most recently
- * seen records, up to BATCH_ROWS.
+ * Stores a report. The report of a new installation also removes the user's records beyond the CLIENTS_PER_USER_MAX most
+ * recently seen ones, up to BATCH_ROWS.
  */
 export function put(tx: Tx, row: ReportRow): void {
   const isNew = changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
@@ -80,7 +80,7 @@ export function put(tx: Tx, row: ReportRow): void {
   deleteSurplus(tx).run({ userId: row.userId });
 }
 
-/** One record and the organization it must belong to. */
+/** One record, and the organization that it must belong to. */
 export interface RowId {
   organizationId: string;
   id: string;
@@ -178,7 +178,7 @@ export const isLoginInUse = (
   login: { userId: string; loginSessionId: string; seenSinceMs: number },
 ): boolean => selectInUse(tx).get(login) !== undefined;
 
-/** @returns up to `limit` rows evaluated under other rules. Two ranges instead of `<>`, so that the index is used. */
+/** @returns up to `limit` rows evaluated under other rules. Uses two ranges instead of `<>`, so that SQLite uses the index. */
 export const listOutdatedVerdicts = (
   connection: Connection,
   { rules, limit }: { rules: string; limit: number },
@@ -201,7 +201,6 @@ const {
 } = reported;
 const figures = { harnessesWanted, harnessesReconciled, packagesReported, packagesApplied, harnessVersions };
 
-/** Values that are computed from a report. */
 export type EvaluationRow = Pick<ReportRow, "verdict" | "reasons" | "evaluatedBy" | keyof typeof figures>;
 
 const updateEvaluation = statement((connection) =>

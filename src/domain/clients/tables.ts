@@ -17,7 +17,7 @@ export const clientReports = sqliteTable("client_reports", {
   configRevision: text("config_revision"),
   applied: integer("applied", { mode: "boolean" }).notNull(),
   filesOk: integer("files_ok", { mode: "boolean" }).notNull(),
-  /** compares the report with the revision it names; health also depends on the current revision and is computed on read */
+  /** result of comparing the report with its revision; health also depends on the current revision and is computed on read */
   verdict: text("verdict", { enum: ["matches", "differs", "unknown"] }).notNull(),
   /** id of the rules that gave the verdict; a verdict given under other rules is recomputed */
   evaluatedBy: text("judged_by").notNull(),
@@ -38,7 +38,7 @@ export const clientReports = sqliteTable("client_reports", {
   harnessesReconciled: integer("harnesses_reconciled"),
   packagesReported: integer("packages_reported"),
   packagesApplied: integer("packages_applied"),
-  /** JSON list of pairs of harness and version, sorted */
+  /** JSON list of [harness, version], sorted */
   harnessVersions: text("harness_versions"),
 });
 

@@ -1,4 +1,4 @@
-// Erases a person's preferences and saved views of the console, including views shared with all administrators.
+// Erases a user's console preferences and saved views, including views shared with all administrators.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 

@@ -1,7 +1,7 @@
-// The lists of the console whose columns, rows and views people save: paths, readers and names of columns. The pages type their
-// columns by these names, so a column that is not here does not compile.
+// The console lists whose columns, rows and views users can save: paths, readers and column names. The pages type their columns
+// by these names, so an unknown column does not compile.
 
-/** Numbers of rows that a reader may choose. */
+/** Numbers of rows per page to choose from. */
 export const PAGE_SIZES = [25, 50, 100] as const;
 
 const LISTS = {
@@ -115,31 +115,29 @@ const LISTS = {
 } as const;
 
 export type ConsoleListPath = keyof typeof LISTS;
-/** Name of a column of the list. */
 export type ListColumn<Path extends ConsoleListPath> = (typeof LISTS)[Path]["columns"][number];
 
-/** A list of the console. */
 interface ConsoleList {
-  /** whose page it is; auditors read the pages of administrators */
+  /** who may read the page; auditors read the pages of administrators */
   readers: "anyone" | "administrators";
-  /** names of the columns of every installation and every reader */
+  /** names of all columns, in any installation and for any reader */
   columns: readonly string[];
 }
 
 const KNOWN: ReadonlyMap<string, ConsoleList> = new Map(Object.entries(LISTS));
 const GROUP = /^\/console\/groups\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** @returns the path as it is stored: the page of a group opens by its id in capitals too */
+/** @returns the path in its stored form, because the page of a group also opens by its id in capitals */
 export const storedPath = (path: string): string => (GROUP.test(path) ? path.toLowerCase() : path);
 
-/** @returns undefined if the page of this path is not a list */
+/** @returns undefined if the path is not that of a list */
 export const findConsoleList = (path: string): ConsoleList | undefined =>
   KNOWN.get(GROUP.test(path) ? "/console/groups/:id" : path.includes(":") ? "" : path);
 
 /**
- * Checks the rows and columns in the query of a list's address. Empty values are those of a form without a choice.
+ * Checks the rows and columns in the query of a list's URL. A form without a choice sends empty values.
  * @param columns names of the list's columns; undefined if the list is unknown
- * @returns one sentence for each value that the list cannot use
+ * @returns one message for each invalid value
  */
 export function choiceProblems(query: URLSearchParams, columns: readonly string[] | undefined): string[] {
   const rows = query.getAll("per_page").map((text) => text.trim());
@@ -151,14 +149,14 @@ export function choiceProblems(query: URLSearchParams, columns: readonly string[
     ...(columns === undefined || choices.every((text) => text === "" || isColumnChoice(text, columns))
       ? []
       : [
-          `columns must be names of columns of this list, all or none with + or - before: ${columns.join(", ")}`,
+          `columns must be names of this list's columns, either all or none with a + or - before them: ${columns.join(", ")}`,
         ]),
   ];
 }
 
 const isPageSize = (text: string): boolean => PAGE_SIZES.some((size) => String(size) === text);
 
-/** Whether every name is that of a column; either all names have a sign, or none. */
+/** @returns whether every name is a column, and either all names or none have a sign */
 function isColumnChoice(text: string, columns: readonly string[]): boolean {
   const names = text.split(",");
   const signed = names.filter((name) => /^[-+]/.test(name));

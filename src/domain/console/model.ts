@@ -1,16 +1,16 @@
-// Views and list settings that people save in the console: types, limits and checks.
+// Views and list settings that users save in the console: types, limits and checks.
 import type { Problem } from "../../platform/errors.ts";
 import { choiceProblems, findConsoleList, storedPath } from "./lists.ts";
 
-/** Saved views of one person. */
+/** Maximum number of one user's saved views. */
 export const VIEWS_MAX = 50;
-/** Lists for which one person keeps columns and rows. */
+/** Maximum number of lists for which one user saves columns and rows. */
 export const LISTS_MAX = 50;
-/** Characters of a view's name. */
+/** Maximum characters of a view's name. */
 export const NAME_LENGTH_MAX = 100;
-/** Characters of the query of a view or list. */
+/** Maximum characters of the query of a view or list. */
 export const QUERY_LENGTH_MAX = 2_000;
-/** Parameters of the query of a view or list; reading one takes about a microsecond. */
+/** Maximum number of parameters in the query of a view or list; reading one takes about a microsecond. */
 export const QUERY_PARAMETERS_MAX = 100;
 
 /** A list of the console: its path and its query without `?`. */
@@ -19,7 +19,7 @@ export interface ListAddress {
   query: string;
 }
 
-/** A list under a name. */
+/** A named list. */
 export interface ViewRequest extends ListAddress {
   name: string;
   /** shown to all administrators */
@@ -31,29 +31,29 @@ export interface SavedView extends ViewRequest {
   ownerId: string;
 }
 
-/** Everything that one person has saved. */
+/** Everything that one user has saved. */
 export interface ConsolePreferences {
   views: readonly SavedView[];
   lists: readonly ListAddress[];
 }
 
-/** A position in a list and a selection of its rows are not part of a view. */
+/** Parameters that a view does not save: the position in a list and the selection of rows. */
 const PLACES = ["page", "cursor", "known", "select"];
-/** Parameters that a person can save for every visit of a list. */
+/** Parameters that a user can save for every visit of a list. */
 const USUAL = ["columns", "per_page"];
 
-/** Characters that nothing is seen of: spaces, controls, joiners, fillers, and the empty Braille pattern. */
+/** Invisible characters: spaces, controls, joiners, fillers, and the empty Braille pattern. */
 const UNSEEN = /[\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Who saves something, and where problems of it are: the prefix is its place, such as `/views/3`. */
+/** Who saves something, and the pointer prefix of its problems, such as `/views/3`. */
 export interface ReadOptions {
   prefix: string;
   problems: Problem[];
-  /** opens the lists of administrators */
+  /** may open the lists of administrators */
   readsAll: boolean;
 }
 
-/** @returns the view as it is stored */
+/** @returns the view in its stored form */
 export function readView(view: ViewRequest, options: ReadOptions): ViewRequest {
   const name = view.name.trim();
   const length = [...name].length;
@@ -67,10 +67,10 @@ export function readView(view: ViewRequest, options: ReadOptions): ViewRequest {
 
 const isPlace = (parameter: string): boolean => PLACES.includes(parameter);
 
-/** @returns the query of a list's address as a view keeps it, without the place in the list */
+/** @returns the query of a list's URL in the form that a view stores, without the position in the list */
 export const viewQuery = (query: string): string => without(query, isPlace);
 
-/** @returns columns and rows of the list as they are stored */
+/** @returns the list's columns and rows in their stored form */
 export function readUsual(list: ListAddress, options: ReadOptions): ListAddress {
   const { path, query } = readAddress(list, { ...options, left: isUnusual });
   return { path, query: withoutEmpty(query) };
@@ -78,10 +78,10 @@ export function readUsual(list: ListAddress, options: ReadOptions): ListAddress 
 
 const isUnusual = (parameter: string): boolean => !USUAL.includes(parameter);
 
-/** @returns the columns and rows in the query of a list's address */
+/** @returns the columns and rows in the query of a list's URL */
 export const usualQuery = (query: string): string => without(query, isUnusual);
 
-/** @returns of stored columns and rows those that the list can use; an earlier version stored others too */
+/** @returns the stored columns and rows that the list can use; an earlier version also stored others */
 export function usableUsual({ path, query }: ListAddress): string {
   const columns = findConsoleList(path)?.columns;
   if (columns === undefined) return "";
@@ -92,7 +92,7 @@ export function usableUsual({ path, query }: ListAddress): string {
 }
 
 interface AddressOptions extends ReadOptions {
-  /** parameters that are not kept */
+  /** parameters that are not saved */
   left(parameter: string): boolean;
 }
 

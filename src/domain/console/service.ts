@@ -1,5 +1,5 @@
-// What people save in the console: views, which are named lists, and the columns and rows of each list. A view is its owner's;
-// an administrator may show it to all administrators.
+// Stores what users save in the console: views, which are named lists, and the columns and rows of each list. A view belongs to
+// its owner; an administrator may share it with all administrators.
 import type { Db, Sync, Tx } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -24,23 +24,23 @@ import * as store from "./store.ts";
 export { type ListColumn, PAGE_SIZES, storedPath } from "./lists.ts";
 export * from "./model.ts";
 
-/** Who keeps something: always a user. */
+/** The user who saves something. */
 export interface Owner {
   actor: Actor;
   userId: string;
-  /** may show views to all administrators */
+  /** may share views with all administrators */
   mayShare: boolean;
-  /** opens the lists of administrators */
+  /** may open the lists of administrators */
   readsAll: boolean;
 }
 
-/** @returns whether the person is one of the auditors (setting `console.auditors`) */
+/** @returns whether the user is an auditor (setting `console.auditors`) */
 export const isAuditor = (auditors: readonly string[], { email }: { email: string }): boolean =>
   auditors.some((auditor) => emailKey(auditor) === emailKey(email));
 
-/** Everything that a person keeps, before any check. */
+/** Everything that a user saves, unchecked. */
 export interface PreferencesRequest {
-  /** at most VIEWS_MAX; one with the id of a view of the person changes this view */
+  /** at most VIEWS_MAX; an entry with the id of one of the user's views changes that view */
   views: readonly (ViewRequest & { id?: string | undefined })[];
   /** at most LISTS_MAX */
   lists: readonly ListAddress[];
@@ -66,19 +66,19 @@ export class Preferences {
     return { views: store.viewsOf(read, userId), lists };
   }
 
-  /** @returns views that other people show to all administrators */
+  /** @returns views that other users share with all administrators */
   sharedByOthers(organizationId: string, userId: string): readonly SavedView[] {
     return store.sharedViews(this.dependencies.db.read, organizationId, userId);
   }
 
-  /** @returns columns and rows that the person keeps for a list, as a query; undefined for none that the list can use */
+  /** @returns the user's saved columns and rows of a list, as a query; undefined for none that the list can use */
   usualOf(userId: string, address: string): string | undefined {
     const path = storedPath(address);
     const query = store.findList(this.dependencies.db.read, { ownerId: userId, path });
     return query === undefined ? undefined : usableUsual({ path, query }) || undefined;
   }
 
-  /** @throws DomainError `console_view.not_found` also for a view of somebody else */
+  /** @throws DomainError `console_view.not_found`, also for another user's view */
   find({ actor: { organizationId }, userId }: Pick<Owner, "actor" | "userId">, id: string): SavedView {
     const view = store.findView(this.dependencies.db.read, { organizationId, id });
     if (view?.ownerId === userId) return view;
@@ -86,7 +86,7 @@ export class Preferences {
   }
 
   /**
-   * Saves a view; one of the same list and name is replaced.
+   * Saves a view, which replaces a view with the same list and name.
    * @throws DomainError `console.invalid`, `console.not_shared`
    */
   async save(owner: Owner, request: ViewRequest): Promise<SavedView> {
@@ -109,12 +109,12 @@ export class Preferences {
   async remove(owner: Owner, id: string): Promise<SavedView> {
     const view = this.find(owner, id);
     await this.#change(owner, { removed: view.name, path: view.path, view_id: id }, (tx) => {
-      if (store.removeView(tx, id) === 0) throw noSuchView(); // somebody else was faster
+      if (store.removeView(tx, id) === 0) throw noSuchView(); // another request was faster
     });
     return view;
   }
 
-  /** Keeps columns and rows of a list; nothing is kept of a query without them. @throws DomainError `console.invalid` */
+  /** Saves columns and rows of a list; a query without them removes the saved ones. @throws DomainError `console.invalid` */
   async keep(owner: Owner, list: ListAddress): Promise<void> {
     const problems: Problem[] = [];
     const usual = readUsual(list, { prefix: "", problems, readsAll: owner.readsAll });
@@ -126,7 +126,7 @@ export class Preferences {
   }
 
   /**
-   * Replaces everything that the person keeps. A view stays, with its id, if the request names its id, or its list and name.
+   * Replaces everything that the user has saved. A view keeps its id if the request names the id, or its list and name.
    * @throws DomainError `console.invalid` with all problems, `console.not_shared`
    */
   async replace(owner: Owner, request: PreferencesRequest): Promise<ConsolePreferences> {
@@ -171,9 +171,9 @@ export class Preferences {
 }
 
 /**
- * @param named the views of the request, with the ids that it names
- * @param views the same views as they are stored
- * @returns for each view the id of the stored one that it replaces: the named one, or that of the same list and name
+ * @param named the views of the request, with the ids in the request
+ * @param views the same views in their stored form
+ * @returns for each view the id of the stored view that it replaces: the named id, or the view with the same list and name
  */
 function stayingIds(
   named: PreferencesRequest["views"],
@@ -196,19 +196,21 @@ function checkShared({ mayShare }: Owner, views: readonly ViewRequest[]): void {
   throw new DomainError(
     "forbidden",
     "console.not_shared",
-    "only administrators show views to all administrators",
+    "only administrators may share views with all administrators",
   );
 }
 
-/** @returns a problem for each entry whose key an earlier one has */
+/** @returns a problem for each entry with the key of an earlier one */
 function repeated<T>(name: string, entries: readonly T[], keyOf: (entry: T) => string): Problem[] {
   const keys = entries.map(keyOf);
   return keys.flatMap((key, at) =>
-    keys.indexOf(key) === at ? [] : [{ pointer: `/${name}/${at}`, detail: "an earlier entry is the same" }],
+    keys.indexOf(key) === at
+      ? []
+      : [{ pointer: `/${name}/${at}`, detail: "an earlier entry has the same key" }],
   );
 }
 
-/** @returns a problem for each view whose id an earlier one has */
+/** @returns a problem for each view with the id of an earlier one */
 const repeatedIds = (views: PreferencesRequest["views"]): Problem[] =>
   views.flatMap(({ id }, at) =>
     id === undefined || views.findIndex((view) => view.id === id) === at

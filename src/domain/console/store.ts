@@ -1,11 +1,11 @@
-// SQL of saved views, and of columns and rows that people keep for lists.
+// SQL of saved views, and of saved columns and rows of lists.
 import { and, asc, count, eq, ne, or } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { LISTS_MAX, type ListAddress, type SavedView, VIEWS_MAX } from "./model.ts";
 import { consoleLists as lists, consoleViews as views } from "./tables.ts";
 
-/** Views of others that one response has. */
+/** Maximum number of other users' views in one response. */
 const SHARED_ROWS = 500;
 
 export interface ViewRow extends SavedView {
@@ -21,7 +21,7 @@ const VIEW = {
   isShared: views.isShared,
 };
 
-/** @returns the person's views, by path and name */
+/** @returns the user's views, ordered by path and name */
 export const viewsOf = (connection: Connection, ownerId: string): SavedView[] =>
   connection
     .select(VIEW)
@@ -31,7 +31,7 @@ export const viewsOf = (connection: Connection, ownerId: string): SavedView[] =>
     .limit(VIEWS_MAX)
     .all();
 
-/** @returns views that others show to all administrators, by path and name */
+/** @returns views that others share with all administrators, ordered by path and name */
 export const sharedViews = (connection: Connection, organizationId: string, ownerId: string): SavedView[] =>
   connection
     .select(VIEW)
@@ -53,7 +53,7 @@ export const findView = (
     .where(and(eq(views.organizationId, organizationId), eq(views.id, id)))
     .get();
 
-/** @returns how many other views the person has */
+/** @returns the number of the user's other views */
 export const countOtherViews = (tx: Tx, { ownerId, path, name }: ViewRow): number =>
   tx
     .select({ total: count() })
@@ -61,7 +61,7 @@ export const countOtherViews = (tx: Tx, { ownerId, path, name }: ViewRow): numbe
     .where(and(eq(views.ownerId, ownerId), or(ne(views.path, path), ne(views.name, name))))
     .get()?.total ?? 0;
 
-/** Adds the view, or replaces the one of this name, which keeps its id. */
+/** Adds the view, or replaces the view with this name and keeps its id. */
 export const putView = (tx: Tx, row: ViewRow): SavedView =>
   tx
     .insert(views)
@@ -77,7 +77,7 @@ export const putView = (tx: Tx, row: ViewRow): SavedView =>
 export const removeView = (tx: Tx, id: string): number =>
   changesOf(tx.delete(views).where(eq(views.id, id)).run());
 
-/** @returns the query that the person keeps for a list */
+/** @returns the query that the user has saved for a list */
 export const findList = (
   connection: Connection,
   { ownerId, path }: { ownerId: string; path: string },
@@ -97,7 +97,7 @@ export const listsOf = (connection: Connection, ownerId: string): ListAddress[] 
     .limit(LISTS_MAX)
     .all();
 
-/** @returns for how many other lists the person keeps something */
+/** @returns the number of other lists for which the user has saved something */
 export const countOtherLists = (tx: Tx, ownerId: string, { path }: ListAddress): number =>
   tx
     .select({ total: count() })
@@ -105,7 +105,7 @@ export const countOtherLists = (tx: Tx, ownerId: string, { path }: ListAddress):
     .where(and(eq(lists.ownerId, ownerId), ne(lists.path, path)))
     .get()?.total ?? 0;
 
-/** Keeps the query for the list; an empty one removes it. */
+/** Saves the query for the list; an empty query removes it. */
 export function putList(tx: Tx, ownerId: string, { path, query }: ListAddress): void {
   if (query === "")
     tx.delete(lists)
@@ -118,7 +118,7 @@ export function putList(tx: Tx, ownerId: string, { path, query }: ListAddress): 
       .run();
 }
 
-/** Removes everything that the person keeps. @returns how many views and lists there were */
+/** Removes everything that the user has saved. @returns the number of removed views and lists */
 export const removeAll = (tx: Tx, ownerId: string): { views: number; lists: number } => ({
   views: changesOf(tx.delete(views).where(eq(views.ownerId, ownerId)).run()),
   lists: changesOf(tx.delete(lists).where(eq(lists.ownerId, ownerId)).run()),

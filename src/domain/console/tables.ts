@@ -1,7 +1,7 @@
-// Tables of what people keep about the console. Constraints and indexes are in the migrations.
+// Tables of what users save in the console. The migrations have constraints and indexes.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Lists under a name: an address of the console, for its owner or for all administrators. */
+/** Named lists: a URL of the console, for its owner or for all administrators. */
 export const consoleViews = sqliteTable("console_views", {
   id: text("id").primaryKey(),
   organizationId: text("organization_id").notNull(),
@@ -14,7 +14,7 @@ export const consoleViews = sqliteTable("console_views", {
   isShared: integer("is_shared", { mode: "boolean" }).notNull(),
 });
 
-/** How a person usually wants a list: columns and rows. */
+/** A user's saved columns and rows of a list. */
 export const consoleLists = sqliteTable(
   "console_lists",
   {

@@ -4,7 +4,7 @@ import type { Actor } from "../shared/actor.ts";
 import type { Person } from "../shared/personal-data.ts";
 
 export interface RedactLog {
-  /** entries that one call of `redact` accepts at most */
+  /** maximum number of entries for one call of `redact` */
   readonly redactedMax: number;
   /** @returns the addresses and identity provider names in the entries of and about a user */
   namesOf(

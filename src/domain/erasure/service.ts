@@ -21,14 +21,14 @@ export interface ErasureDependencies {
   sealing: Pick<Sealing, "mac">;
   identity: Pick<Identity, "users" | "keysOfOthers">;
   log: RedactLog;
-  /** in the order in which rows can be removed */
+  /** in the order in which rows may be removed */
   areas: readonly ErasePersonalData[];
   outside: readonly OutsideData[];
 }
 
 /** The person to erase. */
 export interface Wanted {
-  /** undefined if no user has or had the address */
+  /** undefined if the address never belonged to a user */
   user: User | undefined;
   person: Person;
 }
@@ -36,20 +36,20 @@ export interface Wanted {
 export interface Erased {
   pseudonym: string;
   rows: ErasedRows;
-  /** number of entries of the audit log that were redacted */
+  /** number of redacted entries of the audit log */
   auditEntries: number;
 }
 
 export interface Walk {
   signal?: AbortSignal;
-  /** called with the number of entries of the audit log that were read */
+  /** called with the number of audit entries read so far */
   advance?: (entries: number) => void;
 }
 
 /** Rolls back a transaction that only counts rows. */
 class DryRunEnded extends Error {
   constructor(readonly rows: ErasedRows) {
-    super("nothing is to be changed");
+    super("this is a dry run");
   }
 }
 
@@ -57,7 +57,7 @@ export class Erasure {
   constructor(private readonly dependencies: ErasureDependencies) {}
 
   /**
-   * @param reference an id, or an address in any letter case, also an address without a user
+   * @param reference an id, or an address in any letter case, which need not belong to a user
    * @throws DomainError `user.not_found` for an id; the errors of `Users.remove` for a user who must not be removed
    */
   find(actor: Actor, reference: string): Wanted {
@@ -70,7 +70,7 @@ export class Erasure {
     return { user, person: this.#personOf(organizationId, user, reference) };
   }
 
-  /** @returns undefined for a well-formed address that no user has or had */
+  /** @returns undefined for a well-formed address that never belonged to a user */
   #holderOf(organizationId: string, address: string): User | undefined {
     const { users } = this.dependencies.identity;
     const problems: Problem[] = [];
@@ -80,7 +80,7 @@ export class Erasure {
       : users.find(organizationId, address);
   }
 
-  /** @returns the result that `erase` would have; changes nothing. @throws DomainError `erasure.nothing_found` */
+  /** @returns the result of `erase`, without changing anything @throws DomainError `erasure.nothing_found` */
   async plan(actor: Actor, { person }: Wanted, walk: Walk = {}): Promise<Erased> {
     const { ids } = await this.dependencies.log.mentions(person, walk);
     const rows = await this.#countRows(actor, person);
@@ -116,7 +116,7 @@ export class Erasure {
     const { log } = this.dependencies;
     const ids = [...rest, ...log.since(tx, person, upTo)];
     let redacted = 0;
-    // More entries may have been recorded in the meantime than one erasure can redact.
+    // Meanwhile more entries may have been recorded than one erasure can redact.
     while (ids.length > log.redactedMax)
       redacted += log.redact(tx, {
         actor,
@@ -145,7 +145,7 @@ export class Erasure {
     }
   }
 
-  /** An address that another user has or had is not taken as a mention of this person. */
+  /** An address that also belonged to another user does not count as a mention of this person. */
   #personOf(organizationId: string, user: User | undefined, reference: string): Person {
     const { sealing, identity, log } = this.dependencies;
     const names = user && log.namesOf(organizationId, user.id);
@@ -169,7 +169,7 @@ interface Last {
   rest: readonly number[];
   /** id of the last entry that was read */
   upTo: number;
-  /** what was erased outside the database */
+  /** counts of data that was erased outside the database */
   outside: ErasedRows;
 }
 

@@ -17,12 +17,12 @@ export interface ProvisionerCall {
   durationMs: number;
   /** undefined for a list of models */
   userId?: string;
-  /** of the request that caused the call, so that a user's report can be matched to the log */
+  /** id of the request that caused the call, so that a user's report can be matched to the log */
   requestId?: string | undefined;
   diagnosis?: string;
 }
 
-/** The parts that exist only when gateway mode is on. */
+/** The parts that exist only in gateway mode. */
 export interface GatewayMode {
   settings: GatewaySettings;
   provisioner: Provisioner;
@@ -47,7 +47,7 @@ export interface GatewayDependencies {
   attemptsBy: AttemptOwner;
   observe(call: ProvisionerCall): void;
   /**
-   * Asks a browser session again before a key is replaced; access provides it.
+   * Requires a confirmed browser session before a key is replaced; access provides it.
    * @throws DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
    */
   requireConfirmation(connection: Connection, actor: Actor): void;

@@ -1,5 +1,5 @@
-// Erases a person's data from the gateway area. The gateway identifies a key by the email address, so a pending revocation
-// keeps the address until the gateway confirms it.
+// Erases a user's data from the gateway area. The gateway identifies a key by the email address, so a pending revocation keeps
+// the address until the gateway confirms it.
 import type { Ids } from "../../platform/ids.ts";
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";

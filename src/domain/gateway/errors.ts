@@ -1,8 +1,8 @@
-// Errors for an inference token that is not issued or not accepted. Each has its own reason, so that the proxy can tell the
+// Errors for an inference token that is refused or cannot be issued. Each has its own reason, so that the proxy can tell the
 // user what to do. Provisioner errors are in provisioner.ts.
 import { DomainError } from "../../platform/errors.ts";
 
-/** The grant or the browser sign-in behind it has ended. */
+/** The grant, or the browser sign-in behind it, has ended. */
 export const loginEnded = () =>
   refusal("gateway.login_ended", "the sign-in behind this workstation has ended; sign in again");
 
@@ -28,7 +28,7 @@ export const keyMissing = (state: string) =>
     "gateway.key_missing",
     `there is no usable gateway key: its state is ${state}`,
     {
-      hint: "the gateway command of the workstation client says why, and asks for one",
+      hint: "the gateway command of the workstation client shows the reason and requests a key",
     },
   );
 

@@ -67,7 +67,10 @@ export const RETRY_DOUBLINGS_MAX = 7;
 export const VALIDATE_EVERY_MS = MINUTE_MS;
 /** A key is renewed this long before it expires, or halfway to its expiry if that is later. */
 export const EXPIRY_AHEAD_MS = DAY_MS;
-/** Automatic replacements of rejected keys per window, so that a user who is blocked upstream does not cause a loop. */
+/**
+ * Maximum number of automatic replacements of rejected keys per window, so that a user who is blocked upstream does not cause a
+ * loop.
+ */
 export const REPLACEMENTS_MAX = 5;
 export const REPLACEMENT_WINDOW_MS = DAY_MS;
 
@@ -85,7 +88,7 @@ export const retryDelayMs = (failures: number, fraction: number): number =>
       (0.8 + 0.4 * fraction),
   );
 
-/** @returns when a usable key is due again: after the interval, or before it expires */
+/** @returns when a usable key is due again: after the interval, or earlier if it expires */
 export function reconcileAtMs(
   { nowMs, expiresAtMs }: { nowMs: number; expiresAtMs: number | null },
   { ttlMs, fraction }: { ttlMs: number; fraction: number },
@@ -96,7 +99,6 @@ export function reconcileAtMs(
   return Math.min(routineMs, expiresAtMs - Math.min(EXPIRY_AHEAD_MS, halfLifeMs));
 }
 
-/** The problem of an expired key, for its user. */
 export const EXPIRED_PROBLEM = "your key has expired and is being replaced";
 
 export const isExpired = ({ expiresAtMs }: Pick<KeyRow, "expiresAtMs">, nowMs: number): boolean =>
@@ -105,7 +107,7 @@ export const isExpired = ({ expiresAtMs }: Pick<KeyRow, "expiresAtMs">, nowMs: n
 /** The maximum retry delay, including its random variation of 20 %. */
 const LONGEST_RETRY_MS = RETRY_MAX_MS * 1.2;
 
-/** Due if planned for `untilMs` or earlier. A time after `fromMs` is also due: it can only mean that the clock was set back. */
+/** Due if planned for `untilMs` or earlier. A time after `fromMs` is also due, because it means that the clock was set back. */
 export interface DueTimes {
   untilMs: number;
   fromMs: number;
@@ -127,7 +129,7 @@ export interface ProvisionConditions {
   nowMs: number;
   due: DueTimes;
   configurationDigest: string;
-  /** a person asked: ignore the retry delay */
+  /** a person requested it: ignore the retry delay */
   manual: boolean;
   /** call even if nothing is due */
   force: boolean;
@@ -187,7 +189,7 @@ export const NO_KEY = {
   validatedAtMs: null,
 } as const;
 
-/** @returns a row that is not stored yet, of a user whose first attempt begins */
+/** @returns a row, not yet stored, for a user whose first attempt begins */
 export const newKeyRow = (
   owner: Pick<KeyRow, "userId" | "organizationId" | "email" | "credentialVersion">,
   nowMs: number,

@@ -17,17 +17,17 @@ declare const digestBrand: unique symbol;
 export type Digest = string & { readonly [digestBrand]: true };
 
 interface PutOptions {
-  /** refuses the bytes unless they have this digest */
+  /** the bytes must have this digest */
   expectedDigest?: Digest;
-  /** refuses more bytes than this */
+  /** the largest accepted size */
   maxBytes: number;
-  /** called after each piece with the number of bytes so far */
+  /** called after each piece with the total number of bytes so far */
   onProgress?: (bytesDone: number) => void;
   /** checked between pieces: a stream that may stall must observe the same signal */
   signal?: AbortSignal;
-  /** writes over a stored file, which may be damaged or not durable yet */
+  /** replaces a stored file, which may be damaged or not yet durable */
   replaces?: boolean;
-  /** the stream never touches a piece again, so that a thread can have it */
+  /** the stream never touches a piece again, so a thread may take it over */
   givesAway?: boolean;
   /** reads the whole file before it is stored; if it throws, nothing is stored */
   check?: (bytes: AsyncIterable<Uint8Array>, digest: Digest) => Promise<void>;
@@ -51,13 +51,13 @@ export interface Blobs {
    */
   put(source: string | AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredBlob>;
   /**
-   * Stores a file by moving it here, and leaves it where the same bytes are stored already. Its owner has flushed it, and computed its
-   * digest from the same bytes.
-   * @throws DomainError `artifact.disk_full`; the system's error `EXDEV` for a file of another file system
+   * Moves a file into the store; does not touch it if the store already has the same bytes. The caller has flushed the
+   * file and computed its digest.
+   * @throws DomainError `artifact.disk_full`; the system's error `EXDEV` for a file on another file system
    */
   adopt(file: string, digest: Digest): Promise<void>;
   has(digest: Digest): Promise<boolean>;
-  /** @returns the path of the bytes, stored or not */
+  /** @returns the path of the bytes, whether or not they are stored */
   path(digest: Digest): string;
   /** @returns the bytes; reading them throws if there is no such file */
   read(digest: Digest): AsyncIterable<Uint8Array>;
@@ -69,13 +69,15 @@ export interface Blobs {
   verify(digest: Digest, options?: { signal?: AbortSignal }): Promise<"intact" | "damaged" | "missing">;
   /** @returns false if there was no such file */
   remove(digest: Digest): Promise<boolean>;
-  /** The same at once, for a caller whose transaction must decide first. A power failure may undo it. */
+  /**
+   * Like `remove`, but synchronous, for a transaction that must delete before it commits. A power failure may undo it.
+   */
   removeNow(digest: Digest): boolean;
   /** @returns whether files can be read and stored here, as far as this can be checked without storing one */
   state(): Promise<StoreState>;
-  /** @returns the space of the file system */
+  /** @returns the size and free space of the file system */
   space(): DiskSpace;
-  /** Every stored digest, in no order, one folder of 1/256 at a time. */
+  /** Every stored digest, unordered. Each step lists one of 256 folders. */
   list(): AsyncGenerator<Digest>;
   /** Removes partial files of killed processes. @returns the number of files removed */
   sweepTemporary(): Promise<number>;
@@ -83,7 +85,7 @@ export interface Blobs {
 
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** Files of up to this size are written where `put` is called: waking a thread takes about as long. */
+/** Files up to this size are written in the calling thread, because waking another thread takes about as long. */
 export const INLINE_BYTES_MAX = 1024 ** 2;
 
 /** @throws DomainError `artifact.digest_invalid` unless `text` is 64 lower-case hexadecimal digits */
@@ -163,7 +165,7 @@ async function put(
   }
 }
 
-/** After a rename there is nothing to remove, and nothing to wake a thread of the runtime for. */
+/** After a rename there is nothing to remove, so no thread of the runtime needs to wake up. */
 async function removePartial(file: string): Promise<void> {
   if (existsSync(file)) await rm(file, { force: true });
 }
@@ -220,7 +222,7 @@ function refuseMismatch(actual: Digest, expected: Digest | undefined): void {
 const tooLarge = (maxBytes: number) =>
   new DomainError("invalid", "artifact.too_large", `the artifact has more than ${maxBytes} bytes`);
 
-/** The new name is durable only once the folder, and the folder that names a new folder, are on the disk too. */
+/** A new name is durable only after its folder is flushed; a new folder needs its parent flushed too. */
 async function moveDurably(from: string, to: string): Promise<void> {
   const folder = dirname(to);
   const made = existsSync(folder) ? undefined : await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -266,8 +268,8 @@ async function* list(root: string): AsyncGenerator<Digest> {
 }
 
 /**
- * A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. Handing this to a thread of the
- * runtime would take several times as long as the response.
+ * Ignores a link or folder at the path of an artifact; storing the artifact again replaces it. Runs synchronously,
+ * because a thread of the runtime would take several times as long as the response.
  */
 function statOrMissing(path: string): { size: number; mtimeMs: number } | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false });

@@ -1,11 +1,11 @@
-// Blobs that are also kept in a bucket of an object store. The folder is read first, and a missing file is fetched from the
-// bucket, so that a data directory without its files is complete again.
+// Blobs that are also kept in a bucket of an object store. Reads use the folder first and fetch a missing file from the
+// bucket, so a data directory that lost its files recovers them.
 import type { Bucket } from "../object-store/bucket.ts";
 import type { Blobs, Digest } from "./blobs.ts";
 
 export interface BucketBlobsOptions {
   bucket: Pick<Bucket, "head" | "read" | "put" | "remove">;
-  /** refuses an object with more bytes than this */
+  /** the largest accepted object */
   maxBytes: number;
 }
 

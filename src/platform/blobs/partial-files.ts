@@ -1,4 +1,4 @@
-// The partial files of a folder of blobs: their names, and which of them a killed process has left.
+// Names the partial files of a blob folder, and recognizes those that a killed process left.
 import { opendir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../errors.ts";
@@ -35,7 +35,7 @@ export async function unlinkIfThere(path: string): Promise<boolean> {
   );
 }
 
-/** @throws the error, unless it says that there is no such file */
+/** @throws the error, unless it is ENOENT */
 export function undefinedIfMissing(error: unknown): undefined {
   if (codeOf(error) !== "ENOENT") throw error;
 }

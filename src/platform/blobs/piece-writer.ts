@@ -1,4 +1,5 @@
-// Writes the pieces of one file and hashes them. This one does both where it is called; write-thread.ts has another.
+// Writes the pieces of one file and hashes them, in the calling thread. The implementation in write-thread.ts uses
+// another thread.
 import type { FileHandle } from "node:fs/promises";
 
 /** Takes the pieces of one file in order, one at a time. Disposing it waits for the last one. */
@@ -12,7 +13,7 @@ export interface PieceWriter extends AsyncDisposable {
 /** @param file must stay open until the writer is disposed */
 export type OpenWriter = (file: FileHandle) => PieceWriter;
 
-/** Writes and hashes in this thread. */
+/** @returns a writer that works in the calling thread */
 export const openInlineWriter: OpenWriter = (file) => {
   const hasher = new Bun.CryptoHasher("sha256");
   return {

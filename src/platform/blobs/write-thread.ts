@@ -5,20 +5,20 @@ import { Worker } from "node:worker_threads";
 import { DomainError } from "../errors.ts";
 import type { OpenWriter, PieceWriter } from "./piece-writer.ts";
 
-/** `id` is the file's. A request without more forgets it. */
+/** `id` identifies the file. A request with only the id closes it. */
 export type WriteRequest =
   | { id: number; fd: number; piece: Uint8Array<ArrayBuffer> }
   | { id: number; digest: true }
   | { id: number };
 
-/** One for each request. */
+/** One response per request. */
 export interface WriteResponse {
   id: number;
   digest?: string;
   failed?: { message: string; code: string | undefined };
 }
 
-/** An idle thread costs some MB. */
+/** An idle thread takes a few MB. */
 const IDLE_MS = 60_000;
 
 export class WriteThread implements Disposable {
@@ -40,7 +40,7 @@ export class WriteThread implements Disposable {
     return new ThreadWriter(this.#running, file, () => this.#ended());
   };
 
-  /** Files that are being written fail. */
+  /** Ends the thread; files that are being written fail. */
   [Symbol.dispose](): void {
     clearTimeout(this.#idle);
     this.#running?.end();
@@ -60,7 +60,7 @@ type Answered = PromiseWithResolvers<WriteResponse>;
 /** A thread from its start to its end. */
 class Running {
   readonly #worker = new Worker(new URL("./write-worker.ts", import.meta.url));
-  /** by file, which has one request at a time */
+  /** by file; each has one request at a time */
   readonly #waiting = new Map<number, Answered>();
   #lastId = 0;
   isAlive = true;
@@ -107,7 +107,7 @@ class Running {
 
 class ThreadWriter implements PieceWriter {
   readonly #id: number;
-  /** answer to the last piece, so that the next one can arrive while the thread writes this one */
+  /** response to the last piece; the next piece can arrive while the thread writes this one */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -121,7 +121,7 @@ class ThreadWriter implements PieceWriter {
   async write(piece: Uint8Array): Promise<void> {
     await this.#last;
     this.#last = this.running.ask({ id: this.#id, fd: this.file.fd, piece: alone(piece) });
-    this.#last.catch(() => {}); // the next call gets it
+    this.#last.catch(() => {}); // the next call reports the error
   }
 
   async digest(): Promise<string> {
@@ -130,15 +130,15 @@ class ThreadWriter implements PieceWriter {
     return digest ?? "";
   }
 
-  /** The descriptor may belong to another file as soon as this one is closed, so the thread must be done with it. */
+  /** The system may reuse the descriptor as soon as this file is closed, so the thread must be done with it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last.catch(() => {});
-    await this.running.ask({ id: this.#id }).catch(() => {}); // a dead thread has forgotten the file
+    await this.running.ask({ id: this.#id }).catch(() => {}); // a dead thread no longer has the file
     this.ended();
   }
 }
 
-/** @returns the piece in memory of its own, which can be moved */
+/** @returns a copy of the piece whose memory can be transferred */
 const alone = (piece: Uint8Array): Uint8Array<ArrayBuffer> =>
   piece.buffer instanceof ArrayBuffer && piece.buffer.byteLength === piece.byteLength
     ? new Uint8Array(piece.buffer)

@@ -1,5 +1,5 @@
-// Entry point of the thread that writes and hashes large files. It knows files by their descriptors, which the other side opens and
-// closes. write-thread.ts starts it.
+// Entry point of the thread that writes and hashes large files. It receives file descriptors, which the main thread opens
+// and closes. write-thread.ts starts it.
 import { writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { codeOf } from "../errors.ts";
@@ -19,7 +19,7 @@ function hasherOf(id: number): Bun.CryptoHasher {
 function write(id: number, fd: number, piece: Uint8Array<ArrayBuffer>): void {
   hasherOf(id).update(piece);
   for (let offset = 0; offset < piece.byteLength; ) offset += writeSync(fd, piece, offset);
-  piece.buffer.transfer(0); // frees the memory now, which the collector of this thread might do much later
+  piece.buffer.transfer(0); // frees the memory now; this thread's garbage collector might do so much later
 }
 
 function responseTo(request: WriteRequest): WriteResponse {
@@ -30,7 +30,8 @@ function responseTo(request: WriteRequest): WriteResponse {
   return { id };
 }
 
-// Each byte that arrives also takes time of the thread that answers requests, so this thread sets the pace of uploads beside them.
+// Every byte received also takes time in the thread that answers requests, so the pace of this thread limits how much
+// uploads slow other requests.
 yieldToRequests(UPLOAD_NICENESS);
 parentPort?.on("message", (request: WriteRequest) => {
   let response: WriteResponse;

@@ -1,5 +1,5 @@
-// The setting types for network addresses: where to listen, the public origin, ranges of trusted proxies.
-// Other types are in config/types.ts. Nothing here opens a connection or resolves a name.
+// Setting types for network addresses: listen addresses, origins, URLs and ranges of trusted proxies. Other types are in
+// config/types.ts. Nothing here opens a connection or resolves a name.
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { type SettingType, scalarText } from "./types.ts";
@@ -63,8 +63,9 @@ const encrypted = (type: SettingType<string>): SettingType<string> => ({
 export const ISSUER_LENGTH_MAX = 500;
 
 /**
- * The issuer of an identity provider: an https URL without query, fragment and credentials, or http for a loopback host. The text
- * stays as it is, because issuers are compared exactly and a trailing slash counts (OpenID Connect Discovery section 4.3).
+ * The issuer of an identity provider: an https URL (http for a loopback host) without query, fragment or credentials. The
+ * text stays as it is, because issuers are compared exactly and a trailing slash counts (OpenID Connect Discovery section
+ * 4.3).
  */
 export const issuerUrl: SettingType<string> = {
   placeholder: "url",
@@ -96,7 +97,7 @@ export const anyOrigin: SettingType<string> = {
   },
 };
 
-/** The same with an optional path, in the form in which URLs are compared. */
+/** Like `plainOrigin` with an optional path, normalized for comparison. */
 export const anyUrl: SettingType<string> = {
   placeholder: "url",
   read: (raw) => {
@@ -114,7 +115,7 @@ export const anyUrl: SettingType<string> = {
 /** `https://host[:port]`, or `http://` for a loopback host only; the value has no trailing slash. */
 export const publicOrigin: SettingType<string> = encrypted(anyOrigin);
 
-/** The same with an optional path. */
+/** Like `origin`, with an optional path. */
 export const publicUrl: SettingType<string> = encrypted(anyUrl);
 
 /** RFC 5425 section 4.1 */

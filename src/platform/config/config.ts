@@ -1,5 +1,5 @@
-// Loads the settings: finds the file, resolves every setting of config/table.ts, and reports all problems at once.
-// Flags, environment and working folder are arguments; this file does not read process.* and prints nothing.
+// Loads the settings: finds the file, resolves every setting of config/table.ts, and reports all problems at once. Flags,
+// environment and working folder are arguments; this file neither reads process.* nor prints.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
@@ -49,7 +49,7 @@ export class Config {
 
   /** @returns the value, with the type from the table */
   get<Name extends SettingName>(name: Name): Values[Name] {
-    // The setting's own type produced this value, but the type of the map cannot express that.
+    // The setting's own type produced this value, which the map's type cannot express.
     return this.#resolutions.get(name)?.value as Values[Name];
   }
 
@@ -58,7 +58,7 @@ export class Config {
     return this.rowOf(name).origin !== "default";
   }
 
-  /** @returns where the settings come from, secrets included, so that a thread can load the same ones */
+  /** @returns the sources of the settings, including secrets, so that a thread can load the same settings */
   sources(): ConfigInputs {
     const { flags, env, cwd } = this.#inputs;
     return { flags, env, cwd };
@@ -106,7 +106,7 @@ export class Config {
     return resolveConfig(this.#inputs, this.#named, reading);
   }
 
-  /** the file that was in effect, even if it was found by default and has been removed since: reading it again must fail */
+  /** names the file in effect, even one found by default: if it was removed since, reading it must fail */
   get #named(): NamedFile | undefined {
     return (
       configPath(this.#inputs) ??
@@ -114,7 +114,7 @@ export class Config {
     );
   }
 
-  /** @returns names of the settings whose value differs from `former` */
+  /** @returns the names of the settings whose value differs from `former` */
   changedSince(former: Config): readonly SettingName[] {
     return SETTING_NAMES.filter((name) => !isSameValue(this.get(name), former.get(name)));
   }
@@ -126,7 +126,7 @@ export class Config {
     return { key: name, value: text, origin, doc: settingOf(name).doc };
   }
 
-  /** @returns the value in force of a setting that is not given, if it follows from other settings */
+  /** @returns the effective value of an unset setting, if other settings determine it */
   #dependentDefault(name: SettingName): string | undefined {
     return name === "gateway.proxy.mode" && this.has("gateway.type") ? proxyModeOf(this) : undefined;
   }
@@ -136,7 +136,7 @@ export class Config {
     return this.#file?.path;
   }
 
-  /** sentences for the operator about settings that work but are not advisable */
+  /** warnings for the operator about settings that work but are not advisable */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
@@ -210,7 +210,10 @@ function resolveAll(sources: Sources): ReadonlyMap<SettingName, Resolution> {
 export const describe = (config: Config): readonly ConfigRow[] =>
   SETTING_NAMES.map((name) => config.rowOf(name));
 
-/** @returns the configuration file (absolute) and how it was named; undefined if there is none */
+/**
+ * @returns the absolute path of the configuration file, and the option or variable that named it; undefined without a
+ * file
+ */
 export function configPath({ flags, env, cwd }: ConfigInputs): NamedFile | undefined {
   const { config } = flags;
   if (typeof config === "string") return { path: resolve(cwd, config), spelling: "--config" };
@@ -223,7 +226,7 @@ export function configPath({ flags, env, cwd }: ConfigInputs): NamedFile | undef
     : undefined;
 }
 
-/** A variable that the file refers to is accepted, whatever its name. */
+/** The file may refer to a variable of any name. */
 function unknownVariables({ env, file }: Sources): readonly Problem[] {
   return Object.keys(env)
     .filter((name) => name.startsWith("QUARTERMASTER_") && variableIn(env, name) !== undefined)

@@ -14,7 +14,7 @@ import { keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
 export const CONFIG_FILE_BYTES_MAX = 2 * 1024 * 1024;
 /** YAML tokens; the same limit as for a catalog file */
 const CONFIG_TOKENS_MAX = 3_000_000;
-/** one mistake in YAML can cause many follow-on messages, so only the first ones are reported */
+/** one mistake in YAML can cause many follow-up messages, so only the first ones are reported */
 export const SYNTAX_PROBLEMS_MAX = 10;
 
 const KEYS: readonly string[] = SETTING_NAMES.flatMap(keysOf);
@@ -28,7 +28,7 @@ const isOfReference = (key: string): boolean => key.split(".")[0] === REFERENCE;
 const KNOWN_OF_REFERENCE: readonly string[] = [...LEAVES, ...GROUPS].filter(isOfReference);
 const KNOWN: readonly string[] = [...KEYS, ...GROUPS, ...SECTIONS].filter((key) => !isOfReference(key));
 
-/** @returns `gateway` and `gateway.provisioner` for `gateway.provisioner.type` */
+/** @returns the prefixes: `gateway` and `gateway.provisioner` for `gateway.provisioner.type` */
 function groupsAbove(key: string): string[] {
   const tokens = key.split(".");
   return tokens.slice(1).map((_, index) => tokens.slice(0, index + 1).join("."));
@@ -50,7 +50,7 @@ export interface ConfigContent {
   readonly hasCatalog: boolean;
   /** the whole file as JSON, with unresolved references to the environment */
   readonly whole: string;
-  /** the given variables to which the file refers, sections included */
+  /** those of the given variables that the file refers to, including its sections */
   readonly references: ReadonlySet<string>;
 }
 
@@ -104,7 +104,7 @@ const boundsWith = (isOver: (() => boolean) | undefined) => ({
   isOver,
 });
 
-/** The details of the YAML reader begin with a verb, so this puts the key in front of them. */
+/** The YAML reader's messages begin with a verb, so this prepends the key. */
 const ofFile = ({ pointer, detail, line }: Problem): Problem => ({
   pointer,
   detail: pointer === "" ? `the file ${detail}` : `${pointer.slice(1).replaceAll("/", ".")}: ${detail}`,
@@ -166,7 +166,7 @@ function unknownKey(tokens: readonly string[]): string {
     : `${key}: no such key; the nearest is ${nearestKey(tokens)}`;
 }
 
-/** Prefers a known key with the same last part: a key in the wrong section is more likely than a misspelling. */
+/** Prefers a known key with the same last part, because a key in the wrong section is more likely than a misspelling. */
 function nearestKey(tokens: readonly string[]): string {
   if (tokens[0] === REFERENCE) return closest(tokens.join("."), KNOWN_OF_REFERENCE);
   const moved = KEYS.find((key) => key.endsWith(`.${tokens.at(-1)}`));
@@ -178,7 +178,6 @@ export interface ConfigTasks {
   configurationLines: typeof configurationLines;
 }
 
-/** The implementations, by name. */
 export const CONFIG_TASKS: ConfigTasks = { readConfiguration, configurationLines };
 
 /** Runs one task, in this thread or in another. */

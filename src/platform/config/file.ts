@@ -47,7 +47,7 @@ export function readConfigFile(named: NamedFile, variables: readonly string[]): 
     : withContent(named, opened, readConfiguration({ ...opened, variables }));
 }
 
-/** Reads the file and has `run` parse it, so that the event loop stays free. @throws DomainError `document.*` */
+/** Reads the file and lets `run` parse it outside the event loop. @throws DomainError `document.*` */
 export async function readConfigFileWith(
   run: RunConfigTask,
   named: NamedFile,

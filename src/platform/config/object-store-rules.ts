@@ -6,7 +6,7 @@ import { SETTING_NAMES, type SettingName } from "./table.ts";
 
 const CREDENTIALS: readonly SettingName[] = ["blobs.s3.access_key_id", "blobs.s3.secret_access_key"];
 
-/** @returns the problems of the settings together; a store without an endpoint is not used */
+/** @returns problems of the combined settings; a store without an endpoint is not used */
 export function problemsOfObjectStore(config: Settings): readonly Problem[] {
   const needed: readonly SettingName[] = ["blobs.s3.endpoint", "blobs.s3.bucket"];
   const bucket = config.get("blobs.s3.bucket");
@@ -19,12 +19,12 @@ export function problemsOfObjectStore(config: Settings): readonly Problem[] {
       missingSetting(name, "blobs.s3.endpoint needs it"),
     ),
     ...(bucket !== undefined && bucket === config.get("blobs.s3.package_bucket")
-      ? [problem("blobs.s3.package_bucket", "must be another bucket than blobs.s3.bucket")]
+      ? [problem("blobs.s3.package_bucket", "must not be the bucket of blobs.s3.bucket")]
       : []),
   ];
 }
 
-/** @returns sentences for the operator */
+/** @returns warnings for the operator */
 export function objectStoreWarnings(config: Settings): readonly string[] {
   const given = SETTING_NAMES.filter((name) => name.startsWith("blobs.s3.") && config.has(name));
   if (!config.has("blobs.s3.endpoint"))
@@ -33,7 +33,7 @@ export function objectStoreWarnings(config: Settings): readonly string[] {
       : [`blobs.s3.endpoint is not set, so these do nothing: ${given.join(", ")}`];
   return (["blobs.s3.endpoint", "blobs.s3.public_endpoint"] as const)
     .filter((name) => isOpen(config.get(name)))
-    .map((name) => `${name} is http, so that session bytes and signed addresses can be read in transit`);
+    .map((name) => `${name} is http, so others can read session bytes and signed URLs in transit`);
 }
 
 function isOpen(origin: string | undefined): boolean {

@@ -9,7 +9,7 @@ export type ProxyMode = (typeof PROXY_MODES)[number];
 
 export const EXTRA_PATHS_MAX = 50;
 
-/** First segments of the administration of LiteLLM, which a user's key must never reach through the proxy. */
+/** First path segments of LiteLLM's administration API, which a user's key must never reach through the proxy. */
 const ADMINISTRATION = new Set([
   "key",
   "user",
@@ -53,7 +53,7 @@ const RESERVED_HEADERS = new Set([
   "x-api-key",
 ]);
 
-/** @returns who forwards inference requests; meaningless while gateway mode is off */
+/** @returns which process forwards inference requests; meaningless while gateway mode is off */
 export const proxyModeOf = (config: Settings): ProxyMode =>
   config.get("gateway.proxy.mode") ?? (config.has("gateway.proxy_token") ? "external" : "in-process");
 
@@ -126,7 +126,7 @@ function problemsOfPaths(config: Settings): readonly Problem[] {
   ];
 }
 
-/** The first segment, and the one after `/v1`: gateways answer both. */
+/** Checks the first segment and the one after `/v1`, because gateways accept both forms. */
 function administrationIn(entry: string): string | undefined {
   const [first = "", second = ""] = entry.toLowerCase().split("/").slice(1);
   return [first, ...(first === "v1" ? [second] : [])].find((segment) => ADMINISTRATION.has(segment));

@@ -56,13 +56,16 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   "gateway.secret_encryption.key_id": SEALED_LOCALLY,
 };
 
-/** Keys of the list of repository connections, the own one first. It is no setting, because one wrong entry must not stop the start. */
+/**
+ * Keys of the list of repository connections, ours first. The list is not a setting, because one invalid entry must not
+ * prevent the start.
+ */
 export const CONNECTION_KEYS = [
   "package_sources.connections",
   "control_api.package_sources.connections",
 ] as const;
 
-/** @returns the list of repository connections of a file, not checked, and the key that it has there; undefined for none */
+/** @returns the unchecked list of repository connections of a file, with its key there; undefined without a list */
 export function connectionsIn({ settingAt }: Pick<ReferenceFile, "settingAt">) {
   for (const key of CONNECTION_KEYS) {
     const found = settingAt(key);
@@ -81,7 +84,7 @@ export const KEYS_WITHOUT_EFFECT: readonly string[] = Object.keys(REPLACEMENTS);
 export const mappedKeyOf = (name: string): string | undefined =>
   MAPPED_KEYS.find((key) => READ_AS[key] === name);
 
-/** @returns sentences for the operator about those of the keys that the file has */
+/** @returns warnings for the operator about the reference deployment's keys in the file */
 export function referenceWarnings(
   { path, settingAt }: ReferenceFile,
   { gateway }: { gateway: boolean },

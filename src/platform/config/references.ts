@@ -1,12 +1,12 @@
-// References from files to environment variables: a value of the form `os.environ/NAME` or `env://NAME`. In a policy, which has
-// values of any type, `os.environ/NAME:number` is the number that the variable has.
+// References from files to environment variables: a value of the form `os.environ/NAME` or `env://NAME`. In a policy,
+// whose values may be numbers, `os.environ/NAME:number` reads the variable as a number.
 
 const REFERENCE = /^(?:os\.environ\/|env:\/\/)(.+?)(:number)?$/;
 
 /** @returns the environment variable that a value refers to */
 export const referenceIn = (value: unknown): string | undefined => partsOf(value)?.[1];
 
-/** @returns whether a reference stands for a number, not for a text */
+/** @returns whether the reference reads the variable as a number */
 export const refersToNumber = (value: unknown): boolean => partsOf(value)?.[2] !== undefined;
 
 const partsOf = (value: unknown) =>
@@ -15,5 +15,5 @@ const partsOf = (value: unknown) =>
 /** @returns the reference to write into a file instead of the variable's value */
 export const referenceTo = (variable: string): string => `os.environ/${variable}`;
 
-/** @returns the same for a value that is a number */
+/** @returns the same for a number */
 export const numberReferenceTo = (variable: string): string => `${referenceTo(variable)}:number`;

@@ -31,7 +31,7 @@ export const missingSettings = (config: Settings): readonly Problem[] => [
   ...problemsOfStandby(config),
 ];
 
-/** What a header may contain (RFC 9110 section 5.5), without anything that depends on an encoding. */
+/** Characters of a header value (RFC 9110 section 5.5), limited to ASCII, which needs no encoding. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 function problemsOfHeader(
@@ -44,7 +44,7 @@ function problemsOfHeader(
     : [problem(name, "must be one line of printable ASCII, without spaces at its ends")];
 }
 
-/** @returns a warning about settings that have no effect, because their URL is not set */
+/** @returns a warning about settings that have no effect while their URL is not set */
 function warningsWithoutUrl(
   config: Settings,
   address: "audit.forward.url" | "tracing.url",
@@ -64,7 +64,6 @@ function forwardingWarnings(config: Settings): readonly string[] {
     : [];
 }
 
-/** An old version is never kept longer than a current one. */
 function problemsOfSessions(config: Settings): readonly Problem[] {
   const superseded = config.get("sessions.superseded_days");
   const kept = config.get("sessions.retention_days");
@@ -120,7 +119,7 @@ function missingForGateway(config: Settings): readonly Problem[] {
   ];
 }
 
-/** Settings of the identity provider that need each other. */
+/** @returns problems of identity provider settings that depend on each other */
 function problemsOfProvider(config: Settings): readonly Problem[] {
   const credential: SettingName =
     config.get("identity.oidc.client_auth") === "private_key_jwt"
@@ -143,7 +142,7 @@ function problemsOfProvider(config: Settings): readonly Problem[] {
       ? [
           problem(
             "identity.oidc.trust_email",
-            "needs an issuer of a single tenant, because other tenants choose the addresses of their people",
+            "needs the issuer of a single tenant, because other tenants choose their own users' addresses",
           ),
         ]
       : []),
@@ -157,7 +156,7 @@ const admitsEverybody = (config: Settings): boolean =>
   config.get("identity.oidc.allowed_domains")?.length === 0 &&
   config.get("identity.oidc.required_claims")?.size === 0;
 
-/** Path segments by which Entra ID names issuers that many tenants share; the last is the id of the tenant of personal accounts. */
+/** Path segments of Entra ID issuers that many tenants share; the last is the tenant id of personal accounts. */
 const SHARED_TENANTS = ["common", "organizations", "consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"];
 
 const isOfManyTenants = (issuer: string | undefined): boolean =>
@@ -167,7 +166,7 @@ const isOfManyTenants = (issuer: string | undefined): boolean =>
     .split("/")
     .some((segment) => SHARED_TENANTS.includes(segment));
 
-/** A provider decodes the path. @returns the path without escaped ASCII characters, also if they are escaped twice */
+/** @returns the path with escaped ASCII characters decoded, even if escaped twice, because a provider decodes the path */
 function unescaped(path: string): string {
   const once = path.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
@@ -195,7 +194,7 @@ function unknownProvisioner(config: Settings): readonly Problem[] {
   const type = config.get(name);
   return type === undefined || type === BUILTIN_PROVISIONER
     ? []
-    : [problem(name, `must be ${BUILTIN_PROVISIONER}, or come with gateway.provisioner.executable_path`)];
+    : [problem(name, `must be ${BUILTIN_PROVISIONER}, or gateway.provisioner.executable_path must be set`)];
 }
 
 function missingVariables(config: Settings): readonly Problem[] {

@@ -16,7 +16,7 @@ export interface SmallBytes {
   readonly isWorldReadable: boolean;
 }
 
-/** Why the file cannot be used. `line` is 1-based, given if the problem is in one line. */
+/** Why the file cannot be used. `line` is 1-based; undefined if the problem is not in one line. */
 export interface Unreadable {
   readonly wrong: string;
   readonly isMissing?: boolean;

@@ -24,7 +24,7 @@ export interface ConfigInputs {
 }
 
 export type Origin = "flag" | "environment" | "credential" | "secret file" | FileOrigin | "default";
-/** the line, and the key if it belongs to a reference deployment */
+/** the line; also the key if it belongs to a reference deployment */
 type FileOrigin = `file:${number}` | `file:${number} (${string})`;
 
 export interface Resolution {
@@ -41,7 +41,7 @@ export interface Sources extends ConfigInputs {
   readonly warnings: string[];
 }
 
-/** A value given for a setting. `wrong` says why it could not be read; otherwise `raw` is the value. */
+/** A value given for a setting: `raw`, or in `wrong` the reason why it could not be read. */
 interface Candidate {
   /** dotted; ends in `_file` for a secret file */
   readonly key: string;
@@ -119,7 +119,7 @@ function mappedInFile(key: string, sources: Sources): Candidate | undefined {
   return found && { ...found, origin: `file:${found.line ?? 1} (${mapped})` };
 }
 
-/** @returns a problem for each setting in the file that contradicts the key of a reference deployment for the same setting */
+/** @returns a problem for each setting whose value in the file contradicts the reference deployment's key for it */
 export function conflictingSources(name: SettingName, sources: Sources): readonly Problem[] {
   const mapped = mappedInFile(name, sources);
   if (mapped === undefined) return [];
@@ -163,7 +163,7 @@ function inFile(key: string, { file, env }: Sources): Candidate | undefined {
   };
 }
 
-/** Replaces each reference by the variable's text, also inside lists and mappings. */
+/** Replaces each reference with the variable's text, also inside lists and mappings. */
 function expand(raw: unknown, env: ConfigInputs["env"], missing: Set<string>): unknown {
   if (Array.isArray(raw)) return raw.map((item) => expand(item, env, missing));
   if (isJsonObject(raw))
@@ -216,7 +216,10 @@ export function readSecretFile(path: string): { raw: string } | Omit<Unreadable,
     : { raw: small.text.replace(/\r?\n$/, "") };
 }
 
-/** A file such as /etc/passwd was named by mistake: others need to read it. A secret is one line, or a key or certificate in PEM. */
+/**
+ * Suggests no chmod for a file such as /etc/passwd, which was named by mistake and which others need to read. A secret is
+ * one line, or a key or certificate in PEM.
+ */
 const exposedRemedy = (path: string, text: string): string =>
   text.trim().includes("\n") && !text.includes("-----BEGIN ")
     ? "it has several lines and does not look like a secret: name the file of the secret"

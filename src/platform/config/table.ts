@@ -48,7 +48,7 @@ const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTI
 
 export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filter(isSettingName);
 
-/** @returns the setting, whatever its type */
+/** @returns the setting of any type */
 export const settingOf = (name: SettingName): Setting<unknown> => SETTINGS[name];
 
 /** @returns the keys of a setting in the file; a secret has a second one, `<name>_file`, and only that one is a flag */
@@ -68,7 +68,7 @@ export const flagOf = (key: string): string => `--${key.replaceAll(/[._]/g, "-")
 export const attributeOf = (key: string): string =>
   key.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** One option for commander. Never pass commander a default, or every value would appear to come from a flag. */
+/** One option for commander. Commander never gets a default, or every value would appear to come from a flag. */
 export interface SettingOption {
   /** flag and placeholder: `--server-listen <address>` */
   readonly flags: string;

@@ -1,4 +1,4 @@
-// The types of settings. Each parses text (flag, environment, secret file) or a YAML value, or says what a valid value looks like.
+// The types of settings. Each parses text (flag, environment, secret file) or a YAML value, or describes valid values.
 // Messages never repeat the rejected value: it may be a misplaced secret. Network addresses are in config/addresses.ts.
 
 import { resolve } from "node:path";
@@ -73,7 +73,7 @@ export const integer = (range: { min: number; max: number }): SettingType<number
 
 const EXAMPLE_AMOUNT = 12.5;
 
-/** A number from 0 to `max`, inclusive, with or without decimals. */
+/** A number from 0 to `max`, inclusive; decimals are allowed. */
 export const amount = ({ max }: { max: number }): SettingType<number> => ({
   placeholder: "number",
   read: (raw) => {
@@ -148,7 +148,7 @@ export const list = <T>(item: SettingType<T>): SettingType<readonly T[]> => ({
   placeholder: `${item.placeholder},...`,
   read: (raw, folder) => {
     const items = itemsOf(raw);
-    if (items === undefined) return { wrong: "must be a list, or items between commas" };
+    if (items === undefined) return { wrong: "must be a list, or items separated by commas" };
     if (items.length > LIST_ITEMS_MAX) return { wrong: `must have at most ${LIST_ITEMS_MAX} items` };
     const entries = items.map((given, index) => [`item ${index + 1}`, given] as const);
     return combine(entries, (given) => item.read(given, folder), {

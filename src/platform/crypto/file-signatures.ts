@@ -5,7 +5,7 @@ import { DomainError } from "../errors.ts";
 import type { Secret } from "../secret.ts";
 
 export const SIGNATURE_BYTES = 64;
-/** keys of one file, which may have the old keys of a signer and the new one */
+/** keys of one file, which may hold both the old and the new keys of a signer */
 export const TRUSTED_KEYS_MAX = 16;
 const KIND = "ed25519";
 const PUBLIC_KEY = /-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g;
@@ -19,7 +19,7 @@ export interface TrustedKey {
 
 export interface FileSigner {
   keyId: string;
-  /** PEM, with a line break at the end */
+  /** PEM, ending with a line break */
   publicKey: string;
   sign(bytes: Uint8Array): Uint8Array;
 }
@@ -54,7 +54,7 @@ export function readTrustedKeys(text: string, source: string): TrustedKey[] {
   const blocks = text.match(PUBLIC_KEY) ?? [];
   if (blocks.length > TRUSTED_KEYS_MAX)
     throw notEd25519(`${source} holds more than ${TRUSTED_KEYS_MAX} keys`);
-  const wrong = `${source} holds no Ed25519 public key in PEM, or another kind of key beside it`;
+  const wrong = `${source} must hold Ed25519 public keys in PEM and nothing else`;
   if (blocks.length === 0) throw notEd25519(wrong);
   return blocks.map((pem) => {
     const key = ed25519(() => createPublicKey(pem), wrong);
@@ -67,7 +67,7 @@ const keyIdOf = (key: KeyObject): string =>
     .update(key.export({ type: "spki", format: "der" }))
     .digest("hex");
 
-/** Drops the message of the library, which may quote the input. */
+/** Drops the library's message, which may quote the input. */
 function ed25519(read: () => KeyObject, wrong: string): KeyObject {
   let key: KeyObject;
   try {
@@ -81,5 +81,5 @@ function ed25519(read: () => KeyObject, wrong: string): KeyObject {
 
 const notEd25519 = (message: string): DomainError =>
   new DomainError("invalid", "signing.not_ed25519", message, {
-    hint: "make a pair with: openssl genpkey -algorithm ed25519 -out key.pem; openssl pkey -in key.pem -pubout",
+    hint: "create a key pair: openssl genpkey -algorithm ed25519 -out key.pem; openssl pkey -in key.pem -pubout",
   });

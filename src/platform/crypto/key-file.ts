@@ -7,7 +7,7 @@ import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Secret } from "../secret.ts";
 
-/** The parameters of scrypt, which the file contains. */
+/** The scrypt parameters; the file contains them. */
 export interface PassphraseCost {
   n: number;
   r: number;
@@ -25,9 +25,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface KeyFileEntry {
-  /** name of its file in the directory of keys */
+  /** its file name in the keys directory */
   name: string;
-  /** first digits of its digest; prefix of every secret that it sealed */
+  /** first digits of its digest, which prefix every secret that it sealed */
   id: string;
   /** 32 bytes in base64 */
   key: string;
@@ -109,7 +109,7 @@ export function decryptKeys(file: string, passphrase: Secret): KeyFileContent {
     if (Value.Check(KeptKeysSchema, keys)) return keys;
   } catch (cause) {
     throw new DomainError("unverified", "keys.wrong_passphrase", "the key file cannot be decrypted", {
-      hint: "check the passphrase; a file that was changed cannot be decrypted either",
+      hint: "check the passphrase; if it is right, the file was changed or damaged",
       cause,
     });
   }

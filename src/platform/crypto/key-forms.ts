@@ -1,8 +1,8 @@
-// The forms of keys whose issuers gave them a prefix. A search for them begins at a character that no word contains.
+// Patterns of keys that have their issuer's prefix. A search for them begins at a character that no word contains.
 
 /**
- * Source of a regular expression for each kind. Lengths are bounded and no two matches of one form start inside the same word, so
- * that a search takes linear time.
+ * Regular expression source for each kind of key. Lengths are bounded, and a word is the start of at most one match of
+ * each kind, so a search takes linear time.
  */
 export const KEY_FORMS = [
   { label: "AWS access key", form: "A(?:KI|SI)A[A-Z0-9]{16}" },

@@ -1,5 +1,5 @@
-// Digests under a key that only this process has. Somebody who knows digests and their texts can neither make a digest nor search
-// for two texts with the same one.
+// Digests under a key that only this process has. An attacker who knows digests and their texts can neither compute a
+// digest nor find two texts with the same digest.
 import { randomBytes } from "node:crypto";
 
 const KEY_BYTES = 32;
@@ -12,9 +12,9 @@ export const DIGEST_WORDS = 4;
 export type KeyedDigest = (text: string, into: Uint32Array) => void;
 
 /**
- * SHA-256 of the key and the text, truncated to 128 bits: servers compute it in hardware, and half of the hash is not enough to
- * continue it with more text. Without the key a collision happens only by chance: with a million digests, each further text has a
- * chance of 2^-108.
+ * SHA-256 of the key and the text, truncated to 128 bits. Servers compute it in hardware; the truncation prevents length
+ * extension. Without the key a collision happens only by chance: with a million digests, each further text has a chance
+ * of 2^-108.
  * @returns a function with a new key
  */
 export function createKeyedDigest(): KeyedDigest {

@@ -1,5 +1,5 @@
-// The key with which this installation signs exported files: one file beside the sealing keys, made on request of the operator.
-// file-signatures.ts makes the signatures.
+// The key with which this installation signs exported files: one file beside the sealing keys, created when the operator
+// asks for it. file-signatures.ts makes the signatures.
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,20 +26,20 @@ export function readOwnKey(directory: string): Secret | undefined {
   return existsSync(path) ? new Secret(readOwnFile(path).text) : undefined;
 }
 
-/** Makes the key. If another process has just made it, both use that key. */
+/** Creates the key. If another process has just created it, both use that key. */
 export function makeOwnKey(directory: string, ids: Pick<Ids, "uuid">): void {
   const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
   putOwnKey(directory, { pem: pem.toString(), ids });
 }
 
-/** Stores an exported key, unless there is a key already. */
+/** Stores an exported key, unless a key exists. */
 export function putOwnKey(directory: string, { pem, ids }: { pem: string; ids: Pick<Ids, "uuid"> }): void {
   const path = join(directory, NAME);
   const draft = join(directory, `${ids.uuid()}.draft`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(draft, pem, { mode: 0o600, flag: "wx", flush: true });
-    linkSync(draft, path); // the file gets its name after it is complete
+    linkSync(draft, path); // the file gets its final name only when it is complete
   } catch (error) {
     if (!existsSync(path)) throw error;
   } finally {

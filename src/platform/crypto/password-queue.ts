@@ -1,38 +1,42 @@
-// The queue for password hashing. A hash takes a core and much memory, so few run at a time. A check from a browser that has
-// signed in to the account before goes first. Of the others, each account and each address has one check running or ready at a
-// time, and each network a few, so that a flood of guesses delays its own accounts and addresses and hardly anybody else.
+// The queue for password hashing. A hash takes a core and much memory, so few run at a time. A check from a browser that
+// has signed in to the account before goes first. All other checks are limited: each account and each address has one
+// running or ready at a time, each network a few. A flood of guesses thus delays little more than its own accounts and
+// addresses.
 import { DomainError } from "../errors.ts";
 
 /** The requester of a password check. Accounts that do not exist are treated like existing ones. */
 export interface HashRequester {
   account: string;
-  /** null without an address; then only the account is counted */
+  /** null without an address; then only the account counts */
   address: string | null;
-  /** that contains the address; its owner can choose addresses from it */
+  /** contains the address; its owner can choose addresses from it */
   network: string | null;
   /** whether the browser has signed in to the account before; guesses from elsewhere do not delay it */
   isKnown: boolean;
 }
 
-/** Runs work when it is its turn, or at once if there is a free place. Without an asker it counts as work of a known browser. */
+/** Runs the work when its turn comes. Work without an asker counts as work of a known browser. */
 export type Queued = <T>(work: () => Promise<T>, asker?: HashRequester) => Promise<T>;
 
 export const PASSWORD_HASHES_MAX = 2;
-/** Checks at most that wait only for a place: of known browsers, and the same number of others. */
+/** Maximum of checks that wait only for a place, once for known browsers and once for all others. */
 export const PASSWORD_QUEUE_MAX = 64;
-/** Checks at most that wait for another one of the same account, address or network. They take no place from the ready ones. */
+/**
+ * Maximum of checks that wait for another check of the same account, address or network. They take no place from ready
+ * checks.
+ */
 export const PASSWORD_BLOCKED_MAX = 512;
-/** Waiting checks at most of one account, of one address, and of one network. */
+/** Maximum of waiting checks per account, per address and per network. */
 export const PASSWORD_QUEUE_PER_ACCOUNT_MAX = 4;
 export const PASSWORD_QUEUE_PER_ADDRESS_MAX = 16;
 export const PASSWORD_QUEUE_PER_NETWORK_MAX = 64;
-/** Running and ready checks at most of one network, so that one network alone cannot fill the queue. */
+/** Maximum of running and ready checks per network, so that one network cannot fill the queue. */
 export const PASSWORD_READY_PER_NETWORK_MAX = 8;
-/** Checks of known browsers that may overtake a waiting check, so that known browsers cannot block all others. */
+/** How many checks of known browsers may overtake a waiting check, so that known browsers cannot block all others. */
 export const PASSWORD_KNOWN_IN_A_ROW_MAX = 4;
 const BUSY_RETRY_SECONDS = 5;
 
-/** A name that a limited number of running and ready checks may have, and the number of checks that may wait for it. */
+/** A name with limits: how many running and ready checks may hold it, and how many may wait for it. */
 interface Claim {
   name: string;
   readyMax: number;
@@ -115,7 +119,7 @@ class PasswordQueue {
     }
   }
 
-  /** Takes the names, unless as many running and ready checks as may have one of them. @returns whether they were taken */
+  /** Takes the names, unless one of them is at its limit. @returns whether they were taken */
   #claim(claims: readonly Claim[]): boolean {
     if (!this.#mayClaim(claims)) return false;
     for (const { name } of claims) this.#claimed.set(name, (this.#claimed.get(name) ?? 0) + 1);
@@ -162,7 +166,7 @@ class PasswordQueue {
   }
 }
 
-/** The cause is the account or address of the caller and not the service. */
+/** The caller's account or address is the cause, not the service. */
 const queueFull = (): DomainError =>
   new DomainError(
     "too_many",

@@ -10,7 +10,7 @@ export interface Passwords {
   hash(password: Secret): Promise<string>;
   /**
    * @param hash hash of the account; without one the check takes the same time and returns false
-   * @param asker requester, which the queue uses for fairness; without one only the queue itself delays the check
+   * @param asker requester, which the queue uses for fairness; without one the check counts as one of a known browser
    */
   verify(password: Secret, hash: string | null | undefined, asker?: HashRequester): Promise<boolean>;
 }
@@ -45,7 +45,7 @@ export function createPasswords({ cost = PASSWORD_COST }: PasswordOptions = {}):
 /** Two systems may send the same typed characters as different code points (NIST SP 800-63B section 5.1.1.2). */
 const normalized = (password: Secret): string => password.reveal().normalize("NFKC");
 
-/** @returns a well-formed hash of zero bytes, which takes as long to verify as a real one */
+/** @returns a well-formed hash of zero bytes; verifying it takes as long as verifying a real hash */
 function unmatchableHash({ memoryKib, passes }: PasswordCost): string {
   const zeros = Buffer.alloc(32).toString("base64").replace("=", "");
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=1$${zeros}$${zeros}`;

@@ -9,7 +9,7 @@ import type { Ids } from "../ids.ts";
 
 /** A loaded key. */
 export interface SealingKey {
-  /** first digits of its digest; prefix of every secret that it sealed */
+  /** first digits of its digest, which prefix every secret that it sealed */
   id: string;
   bytes: Buffer;
   /** path of its file; undefined for the key of the configuration */
@@ -19,10 +19,10 @@ export interface SealingKey {
 const KEY_BYTES = 32;
 const SUFFIX = ".sealing-key";
 const NUMBER_DIGITS = 4;
-/** File names that the program gives. Files are sorted by name, and the last key seals. */
+/** File names that this program creates. Files are sorted by name, and the last key seals. */
 const NUMBERED = new RegExp(`^\\d{${NUMBER_DIGITS}}$`);
 const NONE = "0".repeat(NUMBER_DIGITS);
-/** Number of the last key that a directory can have. */
+/** Highest number in a file name of a key. */
 const KEY_NUMBER_MAX = 10 ** NUMBER_DIGITS - 1;
 
 export class SealingKeyFiles {
@@ -52,17 +52,17 @@ export class SealingKeyFiles {
     try {
       return this.#read(names);
     } catch {
-      return this.#keys; // a file is just being added or removed; the next call reads the directory again
+      return this.#keys; // a file is being added or removed; the next call reads the directory again
     }
   }
 
-  /** @returns the key of that id. Lists the directory only for an unknown id. */
+  /** @returns the key with that id. Lists the directory only for an unknown id. */
   find(id: string): SealingKey | undefined {
     const isWanted = (key: SealingKey): boolean => key.id === id;
     return this.#keys.find(isWanted) ?? this.list().find(isWanted);
   }
 
-  /** Makes the first key. If another process has just made it, both use that key. */
+  /** Creates the first key. If another process has just created it, both use that key. */
   first(): SealingKey {
     const path = this.#pathOf(1);
     try {
@@ -85,7 +85,6 @@ export class SealingKeyFiles {
     return this.#pathOf(number);
   }
 
-  /** Makes a key at that path. */
   add(path: string): SealingKey {
     this.#make(path);
     this.#flush();
@@ -97,7 +96,7 @@ export class SealingKeyFiles {
     const { id } = decodeKey(Buffer.from(bytes).toString("base64"), name);
     if (this.list().some((key) => key.id === id)) return;
     const path = join(this.directory, name);
-    // This name sorts before the taken name, so that the key with the taken name continues to seal.
+    // This name sorts before the taken one, so the key that has the taken name continues to seal.
     const other = join(this.directory, `${name.slice(0, -SUFFIX.length)}-${id}${SUFFIX}`);
     this.#make(existsSync(path) ? other : path, bytes);
     this.#flush();
@@ -120,7 +119,7 @@ export class SealingKeyFiles {
     return join(this.directory, `${String(number).padStart(NUMBER_DIGITS, "0")}${SUFFIX}`);
   }
 
-  /** Creates a key file. It gets its name after it is complete, and never replaces another file. */
+  /** Creates a key file. It gets its final name only when it is complete, and never replaces another file. */
   #make(path: string, bytes = this.ids.bytes(KEY_BYTES)): void {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     const draft = join(this.directory, `${this.ids.uuid()}.draft`);
@@ -152,7 +151,7 @@ export function decodeKey(text: string, source: string): Omit<SealingKey, "path"
   throw new DomainError("invalid", "sealing.key_invalid", message, { hint: RESTORE_KEY });
 }
 
-/** Never recommends a new key in place of a lost one, because it could not open what the lost key sealed. */
+/** Never recommends a new key in place of a lost key, because a new key cannot open what the lost one sealed. */
 export const RESTORE_KEY =
   "put the same key back: from the .qmk file of `backup create --with-keys` (quartermaster backup restore FILE --keys KEYFILE), from a copy of the keys directory, or from the credential that holds it (keys.sealing_key); a new key does not open what this one sealed";
 
@@ -187,8 +186,8 @@ const foreignNames = (newest: string): DomainError =>
   new DomainError(
     "conflict",
     "sealing.names_foreign",
-    `the newest key file is ${newest}${SUFFIX}, and no name that this program gives follows it`,
+    `the newest key file is ${newest}${SUFFIX}, and this program can create no name after it`,
     {
-      hint: "make the next key by hand: openssl rand -base64 32 into a file of mode 600 whose name sorts after it",
+      hint: "create the next key yourself: openssl rand -base64 32 into a file of mode 600 whose name sorts after it",
     },
   );

@@ -7,12 +7,12 @@ import type { Secret } from "../secret.ts";
 import { decodeKey, RESTORE_KEY, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";
 
 export interface Sealing {
-  /** @param context identifies the owner of the secret; opening it needs the same text */
+  /** @param context identifies the owner of the secret; `open` needs the same text */
   seal(secret: string, context: string): string;
   /** @throws DomainError `sealing.key_missing`, `sealing.damaged` */
   open(sealed: string, context: string): string;
   /**
-   * Does not list the directory, which would take longer than the MAC, so a key that was just added may not be used yet.
+   * Uses the keys that are loaded: listing the directory would take longer than the MAC.
    * @returns a MAC of the text for a purpose; base64url
    */
   mac(text: string, purpose: string): string;
@@ -32,7 +32,7 @@ export interface Sealing {
    */
   nextPath(): string;
   /**
-   * Makes a key file, which all processes use for sealing from now on.
+   * Creates a key file, which all processes use for sealing from now on.
    * @throws DomainError `sealing.key_provided`, `sealing.names_foreign`
    */
   addKey(): SealingKeyView;
@@ -45,9 +45,9 @@ export interface SealingOptions {
   /** directory of the key files; created if it is missing */
   directory: string;
   ids: Ids;
-  /** key of the operator, 32 bytes in base64; seals new secrets instead of the newest file */
+  /** the operator's key, 32 bytes in base64; seals new secrets instead of the newest key file */
   provided?: Secret | undefined;
-  /** false if there is data already: then missing keys were lost, and opening makes no new one */
+  /** false if data exists: then missing keys were lost, and opening creates no new one */
   isNew?: boolean;
 }
 
@@ -56,7 +56,10 @@ const TAG_BYTES = 16;
 
 const KEY_BYTES = 32;
 
-/** Derived keys by sealing key and purpose, because deriving takes as long as a MAC. Purposes are constants, so there are few. */
+/**
+ * Derived keys by sealing key and purpose, kept because deriving takes as long as a MAC. Purposes are constants, so there
+ * are few.
+ */
 const derived = new WeakMap<Buffer, Map<string, Buffer>>();
 
 /**
@@ -84,7 +87,8 @@ function isSameMac(one: string, other: string): boolean {
 }
 
 /**
- * Loads all sealing keys, and makes one on the first start. A key that any process adds later is loaded before the next use.
+ * Loads all sealing keys, and creates one on the first start. Keys that any process adds later are loaded before the next
+ * use.
  * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or is readable by other users
  */
 export function openSealing({ directory, ids, provided, isNew = true }: SealingOptions): Sealing {
@@ -160,11 +164,11 @@ function openSealed(
     opener.setAuthTag(body.subarray(body.length - TAG_BYTES));
     const middle = body.subarray(NONCE_BYTES, body.length - TAG_BYTES);
     const secret = opener.update(middle);
-    opener.final(); // throws unless the tag fits; in this mode it adds no bytes
+    opener.final(); // throws unless the tag matches; adds no bytes in this mode
     return secret.toString("utf8");
   } catch (cause) {
     throw new DomainError("unavailable", "sealing.damaged", "a sealed secret does not open with its key", {
-      hint: "the database was changed outside this program: put the last good backup in force, quartermaster backup restore FILE",
+      hint: "the database was changed outside this program; restore the last good backup: quartermaster backup restore FILE",
       cause,
     });
   }

@@ -66,7 +66,6 @@ export async function generateSigningKeyPair(alg: NewKeyAlgorithm): Promise<Sign
   };
 }
 
-/** Makes a compact JWS of a payload. */
 export type Signer = (payload: Readonly<Record<string, unknown>>) => string;
 
 /** The hash for node:crypto; Ed25519 includes its own. */
@@ -98,7 +97,7 @@ export const CLOCK_TOLERANCE_SECONDS = 60;
 export const TOKEN_LENGTH_MAX = 4_096;
 
 export interface TokenRules {
-  /** @returns the valid key of that id. The lookup of an unknown id must be cheap. */
+  /** @returns the valid key with that id. The lookup of an unknown id must be cheap. */
   findKey(kid: string): PublicJwk | undefined;
   issuer: string;
   audience: string;
@@ -108,14 +107,13 @@ export interface TokenRules {
 
 export interface VerifiedToken {
   payload: JWTPayload;
-  /** id of the key that signed it */
   kid: string;
 }
 
 /**
- * Checks signature, issuer, audience, type and times of a token, with CLOCK_TOLERANCE_SECONDS for exp, nbf and iat. On one
- * core of 2024 this takes 50 µs, 45 of them for the signature.
- * @throws DomainError `token.expired` if the token is valid except for its end, else `token.invalid`; the cause has the reason
+ * Checks signature, issuer, audience, type and times of a token, with CLOCK_TOLERANCE_SECONDS for exp, nbf and iat. On
+ * one core of 2024 this takes 50 µs, 45 of them for the signature.
+ * @throws DomainError `token.expired` if expiry is the only problem, else `token.invalid`; the cause has the reason
  * @source RFC 7515 section 5.2, RFC 7519 section 7.2, RFC 9068 section 4, RFC 8725
  */
 export function verifyToken(token: string, rules: TokenRules): VerifiedToken {
@@ -142,7 +140,7 @@ export function statedType(token: string): unknown {
   }
 }
 
-/** Turns all errors of jose, which has several kinds, into `token.invalid`. */
+/** Turns every error of jose into `token.invalid`. */
 function decoded<T>(decode: () => T): T {
   try {
     return decode();
@@ -188,7 +186,7 @@ function keyFor(
   rules: TokenRules,
 ): PublicJwk {
   const key = typeof kid === "string" ? rules.findKey(kid) : undefined;
-  if (!key) throw invalid("no key of this id verifies");
+  if (!key) throw invalid("no key with this id verifies");
   if (key.alg !== alg) throw invalid("the algorithm does not match the key");
   if (crit !== undefined) throw invalid("it has critical extensions");
   if (typ !== rules.typ) throw invalid("it is of another type");

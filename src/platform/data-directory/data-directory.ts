@@ -1,4 +1,4 @@
-// The one directory with all data: who may use it, the paths in it, and the lock that allows only one server. database.ts,
+// The one directory with all data: its permissions, its paths, and the lock that allows only one server. database.ts,
 // migrate.ts and sealing.ts define the content of its files.
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -25,10 +25,10 @@ export interface DataDirectory {
   artifacts: string;
   /** objects of captured sessions in the local store */
   sessions: string;
-  /** a broken one stops nothing: see domain/inference/log */
+  /** a damaged one stops nothing: see domain/inference/log */
   requestLogs: string;
   backups: string;
-  /** archives of repositories that are being made */
+  /** repository archives that are being created */
   sources: string;
   lock: string;
   /** of the process that forwards inference on its own listener */
@@ -39,7 +39,7 @@ export interface DataDirectory {
   service: string;
   /** the term of this directory in the replica: see src/app/standby/own-term.ts */
   standby: string;
-  /** until when the lease lets processes other than the service write: see src/app/standby/lease */
+  /** how long the lease lets processes other than the service write: see src/app/standby/lease */
   lease: string;
   /** counts of sent and dropped spans, of the service and of the process that only forwards inference: see src/app/tracing */
   tracing: string;
@@ -50,8 +50,8 @@ const OWNER_ONLY = 0o700;
 
 /**
  * Finds or creates the data directory, readable by its owner only. Root first becomes the owner of an existing one.
- * @throws DomainError `data_dir.*`: not a directory, owned by another user, not writable, disk full; contains a file that its
- *   owner may not use
+ * @throws DomainError `data_dir.*`: not a directory, owned by another user, not writable, disk full, or with a file that
+ * its owner may not use
  */
 export function openDataDirectory(path: string): DataDirectory {
   const directory = openExistingDirectory(path);
@@ -71,7 +71,7 @@ export function openExistingDirectory(path: string): DataDirectory {
   return places;
 }
 
-/** Files that a symbolic link could redirect; each is also opened without following one. */
+/** Files that a symbolic link could redirect; each is also opened with O_NOFOLLOW. */
 const filesIn = ({
   database,
   marker,
@@ -137,7 +137,7 @@ function asDirectoryError(error: unknown, path: string): unknown {
     return new DomainError(
       "forbidden",
       "data_dir.not_writable",
-      `the data directory ${path} cannot be made or opened`,
+      `the data directory ${path} cannot be created or opened`,
       {
         hint: "run as the owner of that directory, or name another with --data-dir",
         cause: error,
@@ -189,7 +189,7 @@ export function assertAccessible(directory: DataDirectory): void {
 export const permissionRemedy = (path: string, owner: number): string =>
   `as root: chown -R ${owner} '${path}' && chmod -R u+rwX,go= '${path}'`;
 
-/** The reader of a missing file reports it. */
+/** Whoever reads a missing file reports it. */
 const isClosed =
   (access: number) =>
   (path: string): boolean => {
@@ -202,7 +202,7 @@ const isClosed =
   };
 
 /**
- * Acquires the lock of the directory's only server, or reports its holder.
+ * Acquires the lock that allows one server per directory, or reports its holder.
  * @throws DomainError `data_dir.in_use`; `storage.*`, `data_dir.*` if the lock file cannot be written
  */
 export function lockForServer(directory: DataDirectory, clock: Clock): ProcessLock {
@@ -210,8 +210,8 @@ export function lockForServer(directory: DataDirectory, clock: Clock): ProcessLo
 }
 
 /**
- * Acquires the lock of the only process that forwards inference on its own listener, or reports its holder. That is the
- * server, or a second process beside it.
+ * Acquires the lock that allows one process (the server, or a second process beside it) to forward inference on its own
+ * listener, or reports its holder.
  * @throws DomainError `data_dir.forwarding`; `storage.*`, `data_dir.*` if the lock file cannot be written
  */
 export function lockForForwarding(directory: DataDirectory, clock: Clock): ProcessLock {

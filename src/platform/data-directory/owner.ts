@@ -1,14 +1,14 @@
-// The owner of a data directory: root becomes that user; any other user is refused with the owner's name. data-directory.ts has
-// the paths.
+// Only the owner uses a data directory: root becomes that user, and an error names the owner to any other user.
+// data-directory.ts has the paths.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DomainError } from "../errors.ts";
 
 /**
- * If started as root, becomes the user and group that own `path`, permanently: a file of root in it could not be used by its
- * owner. Does nothing for any other user, for a missing path, or for a directory of root.
- * @throws DomainError `data_dir.not_writable` if this root may not change its user; `data_dir.closed_folder` if the owner may
- *   not enter a parent folder
+ * If started as root, permanently becomes the user and group that own `path`, so that no file in it belongs to root. Does
+ * nothing for any other user, for a missing path, or for a directory that root owns.
+ * @throws DomainError `data_dir.not_writable` if this root may not change its user; `data_dir.closed_folder` if the owner
+ * may not enter a parent folder
  * @source CLI-20
  */
 export function switchToOwner(path: string): void {

@@ -1,5 +1,5 @@
-// A lock file that one process holds for as long as it lives. SQLite's exclusive lock is a kernel lock, which cannot outlive the
-// process, however it ends. data-directory.ts says what each lock is for.
+// A lock file that one process holds as long as it lives. SQLite's exclusive lock is a kernel lock, which cannot outlive
+// the process, however it ends. data-directory.ts explains the purpose of each lock.
 import { type Database, SQLiteError, constants as sqlite } from "bun:sqlite";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { type Clock, toRfc3339 } from "../clock.ts";
@@ -17,7 +17,7 @@ export interface LockHolder {
   sinceMs: number;
 }
 
-/** How long a process that takes a lock waits while `isLocked` of another one probes it. */
+/** How long a process that takes a lock waits for another process that probes it with `isLocked`. */
 const LOCK_WAIT_MS = 250;
 
 /** @throws an error that `isBusy` recognizes if another process holds the lock; DomainError `storage.*` */
@@ -91,7 +91,7 @@ function openLockFile(file: string): Database {
   }
 }
 
-/** @returns whether another process holds the lock that was to be taken or asked about */
+/** @returns whether the error means that another process holds the lock */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && error.code === "SQLITE_BUSY";
 

@@ -47,6 +47,6 @@ function readState({ service }: DataDirectory): ServiceState | undefined {
     const found: unknown = JSON.parse(readOwnFile(service).text);
     return Value.Check(ServiceStateSchema, found) ? found : undefined;
   } catch {
-    return undefined; // absent, or of another version: the command then asks for the setting
+    return undefined; // absent, or written by another version: the command then asks for the setting
   }
 }

@@ -1,8 +1,11 @@
-// Topics whose revision changes because of a statement, in addition to the topic of its write. A statement that a cache must
-// never miss marks its topic itself, so that no caller can forget it. database.ts changes the revisions after COMMIT.
+// Topics that a statement changes in addition to the topic of its write. A statement that a cache must never miss marks
+// its topic itself, so no caller can forget it. database.ts changes the revisions after COMMIT.
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 
-/** The subject of a cache. A write that names its topic does not affect other caches; no cache holds `unobserved` rows. */
+/**
+ * The rows that a cache depends on. A write that names its topic does not affect other caches; no cache holds
+ * `unobserved` rows.
+ */
 export type Topic =
   | "access"
   | "client_rows"
@@ -18,7 +21,7 @@ export type Topic =
 
 const moved = new WeakMap<BunSQLiteDatabase, Set<Topic>>();
 
-/** Marks a topic, whose revision changes when the present write is committed. */
+/** Marks a topic, whose revision changes when the current write commits. */
 export function markTopicChanged(tx: BunSQLiteDatabase, topic: Topic): void {
   const topics = moved.get(tx);
   if (topics) topics.add(topic);

@@ -1,9 +1,10 @@
-// Decides when a checkpoint copies pages from the write-ahead log into the database file. By default SQLite does so at a commit,
-// which blocks the service for as long as the disk takes. In a service another thread does it (checkpoint-thread.ts).
+// Decides when a checkpoint copies pages from the write-ahead log into the database file. By default SQLite does so
+// during a commit, which blocks the service until the disk is done. The service uses another thread
+// (checkpoint-thread.ts).
 import type { Database } from "bun:sqlite";
 import { open } from "node:fs/promises";
 
-/** Pages in the log, and how many of them the file has. */
+/** Number of pages in the log, and how many of them the file has. */
 export interface LogState {
   log: number;
   checkpointed: number;
@@ -16,28 +17,29 @@ export type Checkpoint = () => Promise<LogState>;
 export const CHECKPOINT_PAGES = 8_000;
 
 /**
- * Commits continue during a checkpoint and add pages that it does not copy, but SQLite resets the log only when the file has all of
- * it. When a checkpoint has copied no more than this, commits wait for the next one, which therefore copies the rest.
+ * Commits continue during a checkpoint and add pages that it does not copy, but SQLite resets the log only when the file
+ * has all of it. After a checkpoint that copied no more than this, commits wait for the next one, which then copies the
+ * rest.
  */
 const LAST_PAGES_MAX = 500;
-/** Checkpoints in a row after which commits wait, however many pages the last one copied. */
+/** Checkpoints in a row after which commits wait in any case. */
 const CONCURRENT_CHECKPOINTS_MAX = 4;
 
 /**
- * Flushes the log to the disk in a thread of the runtime. A commit would block the whole process while it flushes, and for long
- * if there are many pages.
+ * Flushes the log to the disk in a thread of the runtime. A commit would block the whole process while it flushes, which
+ * takes long for many pages.
  */
 export async function flushLog({ filename }: Database): Promise<void> {
   try {
     await using log = await open(`${filename}-wal`);
     await log.datasync();
   } catch {
-    // The commit flushes again, and reports what is wrong with the disk.
+    // The commit flushes again and reports the error.
   }
 }
 
 /**
- * Commits to the log only, for a long write. Without a thread the next commit runs the checkpoint, so that no commit takes as long
+ * Commits a long write to the log only. Without a thread the next commit runs the checkpoint, so no commit takes as long
  * as both.
  */
 export function commitToLog(writer: Database, commit: () => void): void {
@@ -51,7 +53,7 @@ export function commitToLog(writer: Database, commit: () => void): void {
   }
 }
 
-/** Has the log copied in another thread each time it has grown by a number of pages. */
+/** Runs a checkpoint in another thread whenever the log has grown by a number of pages. */
 export class Checkpoints {
   /** never rejects */
   #running: Promise<void> | undefined;
@@ -70,7 +72,7 @@ export class Checkpoints {
     this.#nextPages = growthPages;
   }
 
-  /** Looks at the size of the log, after a commit. */
+  /** Checks the size of the log after a commit. */
   checkLogSize(): void {
     const pages = this.#logPages();
     if (pages < this.#pages) this.#nextPages = this.growthPages; // SQLite has reset the log
@@ -100,7 +102,10 @@ export class Checkpoints {
     this.#nextPages = this.#pages + this.growthPages;
   }
 
-  /** Runs checkpoints while commits continue. @returns whether one more can copy the rest; a reader may need older pages */
+  /**
+   * Runs checkpoints while commits continue. @returns whether one more can copy the rest, which is false while a reader
+   * needs older pages
+   */
   async #keepUp(): Promise<boolean> {
     let copied = 0;
     for (let nth = 0; nth < CONCURRENT_CHECKPOINTS_MAX; nth++) {
@@ -117,7 +122,7 @@ export class Checkpoints {
     try {
       this.writer.query("PRAGMA wal_checkpoint(PASSIVE)").get();
     } catch {
-      // A long write is under way, or the disk fails, which the next commit reports.
+      // A long write is running, or the disk fails, which the next commit reports.
     }
   }
 

@@ -1,16 +1,18 @@
-// Decides whether a frequent write waits for a moment, so that it shares a commit with others of its kind. Each commit blocks all
-// requests until the disk has answered. write-queue.ts groups the writes.
+// Decides whether a frequent write waits briefly to share a commit with others of its kind. Each commit blocks all
+// requests until the disk responds. write-queue.ts groups the writes.
 
-/** The longest wait of such a write. */
 export const GROUPING_MS = 2;
-/** Writes per second; with fewer of them, waiting is useless. */
+/** Writes per second below which waiting is useless. */
 export const GROUPING_RATE_MIN = 200;
 /**
- * A write that arrives this soon after a commit may be from a caller who waited for that commit. Callers who send one write after
- * the other then send the next ones in the same turn, and waiting would only delay them.
+ * A write that arrives this soon after a commit may come from a caller that waited for that commit. Such callers send
+ * their next writes in the same turn anyway, so waiting would only delay them.
  */
 export const ANSWERED_MS = 0.5;
-/** Share of such writes from which callers send one write after the other. Of independent writes it is a fifth. */
+/**
+ * If such writes have at least this share, callers are sending one write after the other. Among independent writes the
+ * share is a fifth.
+ */
 export const ANSWERED_SHARE_MIN = 0.5;
 
 /** Weight of the newest write in the moving means. */
@@ -27,7 +29,7 @@ export class CommitGrouping {
 
   /**
    * @param nowMs time of a monotonic clock
-   * @returns how long the present write waits, in milliseconds
+   * @returns how long this write waits, in milliseconds
    */
   waitFor(nowMs: number): number {
     const gapMs = Math.min(GAP_MS_MAX, nowMs - this.#lastMs);
@@ -40,7 +42,7 @@ export class CommitGrouping {
     return comesOften && !isNext ? GROUPING_MS : 0;
   }
 
-  /** Notes a commit, after which callers are answered. */
+  /** Records a commit, after which its callers get their responses. */
   committed(nowMs: number): void {
     this.#committedMs = nowMs;
   }

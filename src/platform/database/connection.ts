@@ -8,7 +8,7 @@ import { CHECKPOINT_PAGES } from "./checkpoints.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
-/** Page cache of one connection, so that random lookups in a large table need no system call for each page. */
+/** Page cache of one connection: random lookups in a large table need no system call for each page. */
 const PAGE_CACHE_KIB = 16_384;
 /** How long a write waits for the transaction of another process. Waiting blocks the whole process. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -19,18 +19,18 @@ export interface ConnectionOptions {
   /** creates a missing file, readable by its owner only */
   create?: true;
   readonly?: true;
-  /** with `readonly`: creates no -wal and no -shm file if no process has the database open */
+  /** with `readonly`: creates no -wal or -shm file if no process has the database open */
   untouched?: true;
   /** instead of BUSY_TIMEOUT_MS */
   busyTimeoutMs?: number;
   /** instead of PAGE_CACHE_KIB */
   pageCacheKib?: number;
   /**
-   * keeps temporary tables and savepoint journals in memory instead of files in the temporary folder of the system, where they
-   * took ten times the bytes of the commit
+   * keeps temporary tables and savepoint journals in memory; in the system's temporary folder they took ten times the
+   * bytes of the commit
    */
   tempInMemory?: true;
-  /** commits of this connection run no checkpoints; others do */
+  /** commits of this connection run no checkpoints; another connection runs them */
   withoutCheckpoints?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
   } = options;
   let connection: Database | undefined;
   try {
-    refuseIrregular(file); // opening a named pipe would wait for its other end forever
+    refuseIrregular(file); // opening a named pipe would block forever
     if (flags.create) makeOwnerOnly(file);
     if (flags.readonly) rollBackInterrupted(file);
     connection = untouched ? openUntouched(file) : openSqliteFile(file, flagsOf(flags));
@@ -83,7 +83,9 @@ function openUntouched(file: string): Database {
   return new Database(`${pathToFileURL(withoutFolderLinks(file)).href}?mode=ro&immutable=1`, flags);
 }
 
-/** SQLite does not wait for a lock when it changes the mode, so two processes that open a new file need retries. */
+/**
+ * SQLite does not wait for a lock when it changes the journal mode, so two processes that open a new file need retries.
+ */
 function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {

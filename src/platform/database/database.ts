@@ -1,5 +1,5 @@
-// Access to one SQLite file through one writing and one read-only connection. Knows no tables: callers build statements with
-// drizzle. Rows are changed only by `write` and its variants; write-queue.ts orders and commits them.
+// Access to one SQLite file through one writing and one read-only connection. Callers build the statements with drizzle.
+// Rows are changed only by `write` and its variants; write-queue.ts orders and commits them.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
@@ -22,30 +22,30 @@ export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
 export interface Db {
   /** Read-only. Sees every commit of this process, and those of other processes after FOREIGN_COMMIT_CHECK_MS. */
   readonly read: Connection;
-  /** @returns the result of `ask`. All its statements on `read` see one snapshot, even on a `read` obtained earlier. */
+  /** @returns the result of `ask`, whose statements on `read` all see one snapshot, even on a `read` obtained earlier */
   readConsistently<T>(ask: () => Sync<T>): T;
   /**
-   * Until it is disposed, all statements on `read` see one snapshot, over any number of turns. This process does not see
-   * commits of other processes in the meantime, and the write-ahead log cannot be reset. Only for commands that read, never for a
-   * service.
+   * Until the result is disposed, all statements on `read` see one snapshot, across turns of the event loop. Meanwhile
+   * this process does not see commits of other processes, and the write-ahead log cannot be reset. For commands that only
+   * read, never for a service.
    */
   hold(): Disposable;
   /**
-   * Runs a synchronous function in a durable transaction, which it shares with other waiting writes. Each write has its own
-   * savepoint, so that a failure does not affect the others. Resolves after COMMIT has reached the disk.
-   * @param topic topic of the only caches that the write can make stale, besides those that its statements name with
-   *   `markTopicChanged`; without it every cache is dropped
+   * Runs a synchronous function in a durable transaction, which it shares with other waiting writes. Each write has its
+   * own savepoint, so that a failure does not affect the others. Resolves after COMMIT has reached the disk.
+   * @param topic topic of the caches that the write can make stale, besides the topics that its statements mark with
+   * `markTopicChanged`; without it every cache is dropped
    * @throws the errors of `fn`; DomainError `storage.*`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
-   * `write` for long work, with the same guarantees: whenever `fn` yields, the event loop runs and requests that read are
-   * answered. The transaction is not shared, and other writes wait until it has ended.
+   * `write` for long work, with the same guarantees. Whenever `fn` yields, the event loop runs, so reading requests are
+   * answered. The transaction is not shared, and other writes wait until it ends.
    */
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
   /**
-   * `write` for a frequent kind of write from many callers. While such writes are frequent, each may wait up to GROUPING_MS for
-   * others to share a commit with.
+   * `write` for a frequent kind of write from many callers. While they are frequent, each may wait up to GROUPING_MS to
+   * share a commit.
    */
   writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
@@ -65,8 +65,8 @@ export interface Db {
 export const BACKGROUND_BATCH_MS = 50;
 
 /**
- * A commit of another process is visible after this time, or in the next turn of the event loop. A turn may be long, and a
- * request that arrives at its end must not be answered with the state at its beginning.
+ * A commit of another process is visible after this time, or in the next turn of the event loop. The time bound matters
+ * because a turn may be long, and a request that arrives at its end must not see the state of its beginning.
  */
 export const FOREIGN_COMMIT_CHECK_MS = 1;
 const CHECK_NOW = 0;
@@ -74,9 +74,9 @@ const CHECK_NOW = 0;
 export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"> {
   /** other software replicates the write-ahead log and runs the checkpoints */
   replicated?: boolean;
-  /** throws while nothing may be changed; asked before each transaction and again before its COMMIT */
+  /** throws while writes are forbidden; called before each transaction and again before its COMMIT */
   admit?: (() => void) | undefined;
-  /** runs the checkpoints in another thread; without it commits do */
+  /** runs checkpoints in another thread; without it, commits run them */
   checkpoint?: Checkpoint | undefined;
   /** instead of CHECKPOINT_PAGES, for that thread */
   checkpointPages?: number;
@@ -117,7 +117,7 @@ export function openDatabase(
 }
 
 /**
- * Opens an existing database and leaves no trace of that on the disk; its writes fail.
+ * Opens an existing database without leaving a trace on the disk; its writes fail.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
 export function openReadOnlyDatabase(file: string): Db {
@@ -151,9 +151,9 @@ class GroupedDatabase implements Db {
   readonly #ownRevision = new Map<Topic, number>();
   #everyTopic = 0;
   #seenVersion = -1;
-  /** time at which the present turn checks again for commits of other processes */
+  /** time at which the current turn checks again for commits of other processes */
   #nextCheckMs = CHECK_NOW;
-  /** number of callers that hold the present snapshot */
+  /** number of callers that hold the current snapshot */
   #holds = 0;
   readonly #queue: WriteQueue;
   readonly #grouping = new CommitGrouping();
@@ -240,7 +240,7 @@ class GroupedDatabase implements Db {
     closeWithStatements(this.writer);
   }
 
-  /** Costs two system calls, so it runs once for all requests that the runtime reads in one turn. */
+  /** Takes two system calls, so it runs once for all requests of one turn. */
   #checkForeignCommits(): void {
     if (this.#holds > 0 || performance.now() < this.#nextCheckMs) return;
     this.#endReading();

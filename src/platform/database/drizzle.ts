@@ -14,8 +14,8 @@ export function createDrizzle(connection: Database): BunSQLiteDatabase {
 }
 
 /**
- * Writes parameters as `+?`, which has the same value. The planner reads the value of a bare `?` in a join or a LIMIT, and SQLite
- * then compiles the statement again for each value bound: 3 to 9 µs for a lookup of 1 µs.
+ * Writes parameters as `+?`, which has the same value. In a join or a LIMIT the planner reads the value of a bare `?`, so
+ * SQLite compiles the statement again for each value: 3 to 9 µs for a lookup of 1 µs.
  */
 class OpaqueParameters extends SQLiteSyncDialect {
   /**
@@ -43,7 +43,7 @@ export function equalAll<T extends SQLiteTable>(
 type ColumnName<T extends SQLiteTable> = keyof T["_"]["columns"] & string;
 
 /**
- * @param without the column that SQLite numbers
+ * @param without the column that SQLite fills itself
  * @returns the values of a compiled INSERT: a parameter for each column, under the column's name in the table's definition
  */
 export function insertAll<T extends SQLiteTable, Without extends ColumnName<T> = never>(

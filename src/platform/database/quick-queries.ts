@@ -10,18 +10,18 @@ type Config = Omit<PreparedQueryConfig, "run">;
 
 type Prepared = Statement<unknown, SQLQueryBindings[]>;
 
-/** The statements to run many times, of each connection. Some callers prepare one for a single list, so it must be collectable. */
+/** Prepared statements by connection. They must be collectable, because some callers prepare one for a single list. */
 const kept = new WeakMap<Database, Set<WeakRef<Prepared>>>();
 const collected = new FinalizationRegistry<() => void>((forget) => forget());
 
-/** Closes a connection and its statements: SQLite keeps the file and its log open while there are any. */
+/** Closes a connection and its statements: SQLite keeps the file and its log open while statements exist. */
 export function closeWithStatements(connection: Database): void {
   for (const prepared of kept.get(connection) ?? []) prepared.deref()?.finalize();
   kept.delete(connection);
   connection.close();
 }
 
-/** Leaves statements to drizzle that return other than plain columns, and those that run once. */
+/** Leaves two kinds of statements to drizzle: those that return anything but plain columns, and those that run once. */
 export class QuickSession extends SQLiteBunSession<Record<string, never>, Record<string, never>> {
   readonly #kept: Set<WeakRef<Prepared>>;
 
@@ -61,7 +61,7 @@ export class QuickSession extends SQLiteBunSession<Record<string, never>, Record
 
 type Given = Parameters<Session["prepareQuery"]>;
 
-/** Finalizes its statement after the only run, instead of at some later garbage collection. */
+/** Finalizes its statement after its single run instead of at a later garbage collection. */
 class OneTimeQuery<T extends Config> extends PreparedQuery<T> {
   constructor(
     [query, fields, method, isArray, mapper]: Given,
@@ -204,7 +204,7 @@ function valueIn(values: Values, name: string): SQLQueryBindings {
 
 function bindingOf(value: unknown): SQLQueryBindings {
   if (isBinding(value) || value instanceof Uint8Array) return value;
-  throw new Error(`no value for a database: ${typeof value}`);
+  throw new Error(`not a database value: ${typeof value}`);
 }
 
 const isBinding = (value: unknown): value is SQLQueryBindings =>

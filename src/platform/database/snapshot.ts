@@ -1,5 +1,5 @@
-// A snapshot of the database for reading over several turns of the event loop. While it is open the write-ahead log cannot be
-// reset, so close it soon.
+// A snapshot of the database for reading across turns of the event loop. While it is open the write-ahead log cannot be reset,
+// so close it soon.
 import { openConnection } from "./connection.ts";
 import type { Connection } from "./database.ts";
 import { createDrizzle } from "./drizzle.ts";
@@ -10,7 +10,7 @@ export interface Snapshot {
   close(): void;
 }
 
-/** Small, because a snapshot is read sequentially and each page only once. */
+/** Small, because a snapshot is read sequentially, each page once. */
 const PAGE_CACHE_KIB = 2_048;
 
 export type OpenSnapshot = () => Snapshot;

@@ -1,4 +1,4 @@
-// The only place that opens a SQLite file, and never through a symbolic link. SQLite itself refuses links in place of its -wal
+// The only place that opens a SQLite file; it never follows a symbolic link. SQLite itself refuses links in place of its -wal
 // and -shm files. connection.ts configures the connections.
 import { constants, Database } from "bun:sqlite";
 import { withoutFolderLinks } from "../files/data-files.ts";

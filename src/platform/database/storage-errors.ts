@@ -1,4 +1,4 @@
-// Translates errors of SQLite: a violated constraint into the names of its columns, and failures of the machine into DomainErrors
+// Translates SQLite errors: a violated constraint into the names of its columns, a failure of the machine into a DomainError
 // with a next step.
 import { SQLiteError } from "bun:sqlite";
 import { DomainError } from "../errors.ts";
@@ -10,7 +10,7 @@ export function uniqueViolation(error: unknown): string | undefined {
   return failure.message.replace("UNIQUE constraint failed: ", "");
 }
 
-/** @returns the error of SQLite; drizzle wraps the errors of raw `sql` statements, and passes on those of its builders */
+/** @returns the error of SQLite; drizzle wraps the errors of raw `sql` statements only */
 export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
   if (error instanceof SQLiteError) return error;
   return error instanceof Error && error.cause instanceof SQLiteError ? error.cause : undefined;
@@ -22,13 +22,12 @@ const DISK_FULL = {
   hint: "free some space on the file system of the data directory: df -h",
 };
 
-/** @returns whether it is the error of a write for which the disk has no space */
+/** @returns whether a write failed because the disk is full */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === DISK_FULL.reason;
 
-/** The next step for a damaged file. */
 export const RESTORE =
-  "keep a copy of the data directory, then put the last good backup in force: quartermaster backup restore FILE";
+  "keep a copy of the data directory, then restore the last good backup: quartermaster backup restore FILE";
 const REACHABLE =
   "its owner must be able to read and write the data directory; quartermaster doctor says what is wrong";
 
@@ -44,7 +43,7 @@ const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: s
   SQLITE_CANTOPEN_SYMLINK: {
     reason: "storage.link",
     message: "the database file is a symbolic link",
-    hint: "find out who made the link, and put the file itself in its place; run: chmod 700 on the data directory",
+    hint: "find out who created the link, replace it with the file itself, and run chmod 700 on the data directory",
   },
   SQLITE_CANTOPEN: {
     reason: "storage.failed",
@@ -56,11 +55,11 @@ const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: s
   SQLITE_IOERR: {
     reason: "storage.failed",
     message: "the disk reported an error",
-    hint: "see the log of the kernel: journalctl -k",
+    hint: "see the kernel log: journalctl -k",
   },
 };
 
-/** @returns a DomainError for a failure of the machine; any other error unchanged */
+/** @returns a failure of the machine as a DomainError; any other error unchanged */
 export function asStorageError(error: unknown): unknown {
   const code = sqliteErrorIn(error)?.code;
   const name = Object.keys(STORAGE_ERRORS).find((known) => code?.startsWith(known));

@@ -9,21 +9,20 @@ import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { createDrizzle } from "./drizzle.ts";
 import { asStorageError, isDiskFull } from "./storage-errors.ts";
 
-/** Writes that share one COMMIT at most. Further writes wait for the next one. */
+/** Maximum number of writes that share one COMMIT; further writes wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
 
-/** Steps of a long write between two collections of new garbage. */
+/** Steps of a long write between two collections of young garbage. */
 const STEPS_PER_COLLECTION = 4;
-/** A write of fewer steps leaves too little garbage to pay for a full collection. */
+/** A write of fewer steps leaves too little garbage for a full collection to pay off. */
 const STEPS_BEFORE_FULL_COLLECTION = 16;
 
-/**
- * Page cache of a long write. Pages beyond it go to the log with each step, so that the commit has no more than this to write.
- */
+/** Page cache of a long write. Pages beyond it go to the log during the steps, which bounds what the commit must write. */
 const LONG_WRITE_CACHE_KIB = 512;
 
 /**
- * Steps of a long write between two flushes of the log, during which requests are answered. A commit waits for unflushed pages.
+ * Steps of a long write between two flushes of the log. Requests are answered during a flush, whereas a commit would block for
+ * unflushed pages.
  */
 const STEPS_PER_FLUSH = 4;
 
@@ -44,11 +43,11 @@ interface LongJob {
 }
 
 export interface WriteQueueOptions {
-  /** ends the read transaction: SQLite resets its log only while no reader needs an older page of it */
+  /** ends the read transaction: SQLite resets its log only while no reader needs an older page */
   beforeCommit(): void;
-  /** has the log copied in another thread; without it the writer does so itself, or other software */
+  /** copies the log in another thread; without it, the writer or other software does so */
   checkpoints: Checkpoints | undefined;
-  /** throws while nothing may be changed */
+  /** throws while writes are forbidden */
   admit: (() => void) | undefined;
 }
 
@@ -59,7 +58,7 @@ export class WriteQueue {
   #isDue = false;
   #commitTimer: { timer: Timer; endsMs: number } | undefined;
   #idle: (() => void)[] = [];
-  /** the present long write has taken all its steps */
+  /** the current long write has taken all its steps */
   #isAtCommit = false;
 
   constructor(
@@ -92,7 +91,6 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when every write has ended. */
   async emptied(): Promise<void> {
     if (this.#jobs.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
     await this.options.checkpoints?.ended();
@@ -149,7 +147,7 @@ export class WriteQueue {
     else void flushLog(this.writer).then(() => setImmediate(next));
   }
 
-  /** @param answers one for each of the first jobs in the queue, which have ended */
+  /** @param answers one for each of the first jobs in the queue, which are done */
   #end(answers: readonly Answer[]): void {
     this.options.checkpoints?.checkLogSize();
     this.#isDue = false;
@@ -160,7 +158,8 @@ export class WriteQueue {
   }
 
   /**
-   * On a full disk every job runs again alone, because a refusal that needs no space is not a failure of the disk.
+   * On a full disk every job runs again alone, because a job that only rejects its input needs no space and must report that
+   * instead.
    * @returns a response for each caller, to be given after COMMIT has returned
    */
   #commit(batch: readonly ShortJob[]): Answer[] {
@@ -225,7 +224,7 @@ export class WriteQueue {
     return asStorageError(error);
   }
 
-  /** Uses cached statements, which would take longer to compile than a small write takes to run. */
+  /** Uses cached statements: compiling them would take longer than a small write. */
   #run(control: string): void {
     this.writer.query(control).run();
   }
@@ -248,6 +247,6 @@ function refusePromise(value: unknown): void {
   if (typeof value !== "object" || value === null || !("then" in value)) return;
   if (value instanceof Promise) value.catch(() => {}); // not awaited; the error below reports the mistake
   throw new TypeError(
-    "a write must not return a promise, or a statement that was not run: it would commit too early",
+    "a write must not return a promise or a statement that was not run: it would commit too early",
   );
 }

@@ -1,6 +1,6 @@
-// Files that this program creates in its data directory: written atomically and durably, and read without following a symbolic
-// link, because anybody who may write into the directory could otherwise redirect its owner to any file. operator-files.ts is for files
-// that an operator names.
+// Files that this program creates in its data directory: writes are atomic and durable, and reads follow no symbolic link:
+// anyone who can write into the directory could otherwise redirect its owner to any file. operator-files.ts is for files that
+// an operator names.
 import {
   closeSync,
   constants,
@@ -22,7 +22,7 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DomainError } from "../errors.ts";
 
-/** Bytes copied at once. */
+/** Size of the pieces to copy. */
 const COPIED_BYTES = 1024 * 1024;
 /** Opening a named pipe in place of a file must not block. */
 const READ_OWN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -57,7 +57,7 @@ export async function* readOwnPieces(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path, { fd: file }); // closes the file
 }
 
-/** Copies to a new file, readable by this user only. @throws as `openOwnFile`; an error if `to` exists */
+/** Copies to a new file that only this user can read. @throws as `openOwnFile`; an error if `to` exists */
 export function copyOwnFile(from: string, to: string): void {
   const source = openOwnFile(from);
   try {
@@ -78,10 +78,7 @@ export function copyOwnFile(from: string, to: string): void {
 export const permissionsText = ({ mode, uid }: { mode: number; uid: number }): string =>
   `mode 0${(mode & 0o777).toString(8).padStart(3, "0")}, of user id ${uid}`;
 
-/**
- * @throws DomainError `data_dir.link` for a symbolic link; the reader of a missing file, or of one in a folder that this user may
- *   not enter, reports it
- */
+/** @throws DomainError `data_dir.link` for a symbolic link; other problems are left to whoever reads the file */
 export function refuseLink(path: string): void {
   if (isLink(path)) throw linked(path);
 }
@@ -95,7 +92,8 @@ function isLink(path: string): boolean {
 }
 
 /**
- * @throws DomainError `data_dir.not_regular` for a folder, a pipe or a device; the reader of a missing file or a link reports it
+ * @throws DomainError `data_dir.not_regular` for a folder, a pipe or a device; other problems are left to whoever reads the
+ * file
  */
 export function refuseIrregular(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
@@ -103,9 +101,9 @@ export function refuseIrregular(path: string): void {
 }
 
 /**
- * SQLite refuses a link anywhere in a path that it may not follow. The data directory itself may be a link, as with systemd's
- * DynamicUser=.
- * @returns the path with every link resolved except that of the file itself
+ * With SQLITE_OPEN_NOFOLLOW, SQLite refuses a link anywhere in the path. The data directory itself may be a link, as with
+ * systemd's DynamicUser=.
+ * @returns the path with every link resolved, except if the file itself is a link
  */
 export function withoutFolderLinks(path: string): string {
   try {
@@ -125,13 +123,16 @@ export function flushToDisk(path: string): void {
   }
 }
 
-/** Writes one of our files completely or not at all, also across a power failure; one writer at a time. */
+/** Writes one of our files completely or not at all, even if the power fails; one writer at a time. */
 export function writeWholeFile(path: string, text: string): void {
   replaceFile(path, text, { flush: true });
   flushToDisk(dirname(path));
 }
 
-/** Writes a file in `run/` that means nothing after a power failure: completely or not at all, but not flushed; one writer at a time. */
+/**
+ * Writes a file in `run/`, which a power failure makes obsolete: completely or not at all, without a flush; one writer at a
+ * time.
+ */
 export function writeRunFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   replaceFile(path, text, { flush: false });
@@ -139,7 +140,7 @@ export function writeRunFile(path: string, text: string): void {
 
 function replaceFile(path: string, text: string, { flush }: { flush: boolean }): void {
   const partial = `${path}.partial`;
-  rmSync(partial, { force: true }); // left by a killed writer, or a foreign link, which must not be followed
+  rmSync(partial, { force: true }); // a killed writer left it, or it is a foreign link, which must not be followed
   writeFileSync(partial, text, { mode: 0o600, flush, flag: "wx" });
   renameSync(partial, path);
 }
@@ -157,10 +158,10 @@ const asLinkError = (error: unknown, path: string): unknown =>
 
 const linked = (path: string): DomainError =>
   new DomainError("forbidden", "data_dir.link", `${path} is a symbolic link`, {
-    hint: "find out who made the link, and put the file itself in its place; run: chmod 700 on the data directory",
+    hint: "find out who created the link, replace it with the file itself, and run chmod 700 on the data directory",
   });
 
 const notRegular = (path: string): DomainError =>
   new DomainError("forbidden", "data_dir.not_regular", `${path} is not a regular file`, {
-    hint: "find out who made it, and put the file itself in its place; run: chmod 700 on the data directory",
+    hint: "find out who created it, replace it with the file itself, and run chmod 700 on the data directory",
   });

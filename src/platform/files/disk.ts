@@ -8,7 +8,7 @@ export interface DiskSpace {
   availableBytes: number;
 }
 
-/** @returns the space of the file system with `path` */
+/** @returns the size and free space of the file system that holds `path` */
 export function diskSpace(path: string): DiskSpace {
   const { bsize, blocks, bavail } = statfsSync(path);
   return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize };

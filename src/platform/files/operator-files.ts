@@ -1,4 +1,5 @@
-// Reads and writes files that an operator names: bounded and complete, or as a stream. Errors say what is wrong with the file.
+// Reads and writes files that an operator names, either whole and bounded or as a stream. Errors explain what is wrong with the
+// file.
 import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -11,7 +12,7 @@ export interface OpenedFile {
 }
 
 /**
- * Opens a regular file for one reading.
+ * Opens a regular file for reading once.
  * @throws DomainError `file.missing`, `file.not_permitted`, `file.not_regular`
  */
 export async function openFile(path: string): Promise<OpenedFile> {
@@ -19,8 +20,8 @@ export async function openFile(path: string): Promise<OpenedFile> {
 }
 
 /**
- * Opens a regular file for a synchronous reader. A named pipe is refused, because waiting for it would block the process
- * against every signal.
+ * Opens a regular file for a synchronous reader. A named pipe is refused, because waiting for it would block the process and
+ * all its signal handlers.
  * @returns the descriptor, which the caller closes
  * @throws DomainError `file.missing`, `file.not_permitted`, `file.not_regular`
  */
@@ -36,8 +37,8 @@ export function openRegularFile(path: string): number {
 }
 
 /**
- * Reads a file piece by piece. It is opened when the first piece is requested. A stream would open it at once; without a reader
- * it would stay open, or fail unobserved.
+ * Reads a file piece by piece. The first piece opens it. A node stream would open it right away, and without a reader it would
+ * stay open or fail unobserved.
  * @param range a part of the file, in bytes
  */
 export async function* readPieces(
@@ -64,13 +65,13 @@ export async function readFile(path: string, bytesMax: number): Promise<Uint8Arr
   return await file.readFile();
 }
 
-/** whole, or as parts that are written one after the other */
+/** whole, or as parts to write in order */
 export type FileText = string | AsyncIterable<string | Uint8Array>;
 
 /**
- * Writes a file atomically: it is the old one or the complete new one, also after a power failure.
- * @throws DomainError `file.symbolic_link` for a link, whose target its creator has chosen; `file.not_regular` for a folder or
- *   a device; `file.missing` if the folder does not exist; `file.no_new_files`, `file.not_permitted`, `storage.full`
+ * Writes a file atomically: even after a power failure it is either the old one or the complete new one.
+ * @throws DomainError `file.symbolic_link` for a link, whose creator would choose the target; `file.not_regular` for a folder
+ * or a device; `file.missing` if the folder does not exist; `file.no_new_files`, `file.not_permitted`, `storage.full`
  */
 export async function replaceFile(
   path: string,
@@ -114,7 +115,7 @@ async function sizeOfFile(path: string): Promise<number> {
   try {
     const found = await stat(path);
     if (found.isFile()) {
-      await using file = await open(path, "r"); // whether we may read it shows only now
+      await using file = await open(path, "r"); // permissions are checked only here
       return (await file.stat()).size;
     }
   } catch (error) {
@@ -128,19 +129,19 @@ const notRegular = (path: string): DomainError =>
 
 const symbolicLink = (path: string): DomainError =>
   new DomainError("invalid", "file.symbolic_link", `${path} is a symbolic link`, {
-    hint: "name the file that it leads to, or remove the link",
+    hint: "name the target of the link, or remove the link",
   });
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(String(codeOf(error)));
 
-/** A missing folder may be a disk that is not mounted; creating it would fill another disk. */
+/** A missing folder may be an unmounted disk; creating it would fill the wrong disk. */
 export const folderMissing = (folder: string, cause?: unknown): DomainError =>
   new DomainError("not_found", "file.missing", `there is no folder ${folder}`, {
-    hint: "mount its disk, or make it first, or name a file elsewhere",
+    hint: "mount its disk, create the folder, or name a file elsewhere",
     cause,
   });
 
-/** A folder such as /proc exists, and yet reports every new file as missing. */
+/** A folder such as /proc exists but reports every new file as missing. */
 async function folderFault(folder: string, cause: unknown): Promise<DomainError> {
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
@@ -164,7 +165,7 @@ export function asFileError(error: unknown, path: string): unknown {
   }
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
     return new DomainError("forbidden", "file.not_permitted", `${path} may not be used by this user`, {
-      hint: "a command acts as the owner of the data directory, also when root starts it: name a file of that user",
+      hint: "a command acts as the owner of the data directory, even when root starts it; name a file that this owner can use",
       cause: error,
     });
   }

@@ -1,15 +1,15 @@
-// Writes and reads the headers of tar archives. Written members depend on nothing but name, mode, time and content: backups,
-// catalog bundles and releases consist of them. domain/catalog/archive decides what an archive from outside may contain.
+// Writes and reads the headers of tar archives. The bytes of a member depend only on its name, mode, time and content. Backups,
+// catalog bundles and releases consist of such members. domain/catalog/archive decides what an external archive may contain.
 import { invariant } from "../errors.ts";
 
 export const TAR_BLOCK_BYTES = 512;
-/** of the name in a header */
+/** length of the name in a header */
 export const TAR_NAME_BYTES_MAX = 100;
 /** the maximum of eleven octal digits; GNU tar and its readers write larger sizes in binary */
 export const OCTAL_SIZE_BYTES_MAX = 8 ** 11 - 1;
 
 export interface TarMember {
-  /** of at most 100 bytes */
+  /** at most 100 bytes */
   name: string;
   sizeBytes: number;
   /** 0644 by default */
@@ -94,7 +94,7 @@ export const isZeros = (bytes: Uint8Array): boolean => ZEROS.subarray(0, bytes.b
 const modeOf = (field: Uint8Array): number | undefined =>
   /^[ \0]*$/.test(latin1(field)) ? 0 : octalOf(field);
 
-/** Octal text, or, if that is too short, a binary number marked by its highest bit (GNU). */
+/** Octal text, or a binary number marked by its highest bit if octal digits do not suffice (GNU). */
 function sizeOf(field: Uint8Array): number | undefined {
   const [first = 0] = field;
   if (first < 0x80) return octalOf(field);
@@ -106,7 +106,7 @@ function octalOf(field: Uint8Array): number | undefined {
   return digits === undefined ? undefined : Number.parseInt(digits, 8);
 }
 
-/** The sum of all bytes, with the checksum field itself taken as spaces. */
+/** The sum of all bytes, counting the checksum field itself as spaces. */
 const checksumOf = (block: Uint8Array): number =>
   block.reduce((sum, byte, index) => sum + (index >= 148 && index < 156 ? 0x20 : byte), 0);
 

@@ -1,5 +1,5 @@
-// Private folders for work that needs files for a while, in one place of the data directory. Each is removed after the work; folders of
-// killed processes are removed by the next one, which also ends the programs that they left running there.
+// Private folders for temporary files, all in one folder of the data directory. Each is removed after the work. The next
+// process removes folders of killed processes and ends the programs that still run there.
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../errors.ts";
@@ -17,7 +17,7 @@ export class TemporaryFolders {
   /** @param directory created with the first folder */
   constructor(private readonly directory: string) {}
 
-  /** Makes a folder that only this user may use; disposing it removes it. */
+  /** Creates a folder that only this user may use; disposing it removes it. */
   async create(): Promise<TemporaryFolder> {
     const path = join(this.directory, `work-${process.pid}-${PROCESS_TAG}-${crypto.randomUUID()}`);
     await mkdir(path, { recursive: true, mode: 0o700 });

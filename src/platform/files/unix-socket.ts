@@ -1,5 +1,5 @@
-// The file of a Unix socket: created under another name and linked into place with its final mode, never over the socket of a
-// live program, and removed at the end only if it is still ours. listen.ts serves on it.
+// The file of a Unix socket. It is created under another name and linked into place with its final mode, never over the socket
+// of a live program, and removed at the end only if it is still ours. listen.ts serves on it.
 import { chmodSync, linkSync, lstatSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
@@ -10,8 +10,8 @@ const SOCKET_MODE = 0o660;
 const OWNER_ONLY_MASK = 0o177;
 
 /**
- * Removes a socket without a listener, as a killed process leaves one. Everything else stays.
- * @param path of the socket; it may be absent
+ * Removes a socket without a listener, which a killed process leaves behind. Everything else stays.
+ * @param path of the socket, which may be absent
  * @returns whether a program answers there
  */
 export async function clearStaleSocket(path: string): Promise<boolean> {
@@ -33,7 +33,6 @@ function connectTo(path: string): Promise<string> {
   return promise;
 }
 
-/** A live service answers its health check within milliseconds. */
 const ANSWER_LIMIT_MS = 5_000;
 
 /** @returns what is wrong with the service on the socket; undefined if it answers the health check */
@@ -45,7 +44,7 @@ export async function healthFault(
     const { status } = await fetch(`${hasTls ? "https" : "http"}://localhost/health`, {
       unix: path,
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-      tls: { rejectUnauthorized: false }, // the certificate is for the public name, and the file is our own
+      tls: { rejectUnauthorized: false }, // the certificate is for the public name; the socket file is trusted
     });
     return status === 200 ? undefined : `status ${status}`;
   } catch (error) {
@@ -55,13 +54,13 @@ export async function healthFault(
 
 export interface PlacedSocket<T> {
   readonly running: T;
-  /** Removes the file, unless another program has replaced it with its own. */
+  /** Removes the file, unless another program has replaced it. */
   remove(): void;
 }
 
 /**
- * Binds under a temporary name beside `path` and links it into place. A link never replaces a file, callers never see another
- * mode, and the runtime, which removes the name that it bound, does not remove a successor's socket.
+ * Binds under a temporary name beside `path` and links it into place. A link never replaces a file, and callers never see
+ * another mode. The runtime removes only the temporary name, so it cannot remove a successor's socket.
  * @param bind listens on the given path
  * @throws Error with code EEXIST if something is at `path`; errors of `bind`
  */
@@ -70,7 +69,7 @@ export function placeSocket<T extends { stop(): unknown }>(
   bind: (path: string) => T,
 ): PlacedSocket<T> {
   const bound = join(dirname(path), `.${process.pid.toString(36)}`);
-  rmSync(bound, { force: true }); // of a killed process that had our process id
+  rmSync(bound, { force: true }); // left by a killed process that had our process id
   const before = process.umask(OWNER_ONLY_MASK);
   try {
     const running = bind(bound);

@@ -1,5 +1,5 @@
-// Parses a YAML file that is JSON with the runtime's parser, which is a hundred times as fast as a YAML reader, and reports what
-// is wrong with it in the same words.
+// Parses a YAML file whose content is JSON with the runtime's parser, which is a hundred times as fast as a YAML reader.
+// Problems have the same texts as those of the YAML reader.
 
 import { type Problem, tokensOf } from "../errors.ts";
 import { PROBLEMS_MAX, type ProblemList, quoted } from "../text/problem-list.ts";
@@ -31,7 +31,7 @@ const SCALAR = /(?:-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)(?=[\s,\]}]|
 
 /**
  * @param text without a byte order mark
- * @returns undefined for a text that is not JSON, which may be YAML
+ * @returns undefined for text that is not JSON; it may be YAML
  */
 export function readJsonDocument(
   text: string,
@@ -58,7 +58,7 @@ export function readJsonDocument(
   return { content: unusable.length === 0 ? content : undefined, positionsOf };
 }
 
-/** Problems that are only counted need no place, which takes linear time to find. */
+/** Problems that are only counted need no position, because finding one takes linear time. */
 function numberProblems(text: string): Problem[] {
   const changed = changedNumbersIn(text);
   const positionAt = positionsIn(text);
@@ -86,7 +86,7 @@ function keyProblems(content: unknown, text: string, { depthMax }: JsonLimits): 
 const byPosition = (one: Problem, other: Problem): number =>
   (one.line ?? Infinity) - (other.line ?? Infinity) || (one.column ?? 0) - (other.column ?? 0);
 
-/** @returns false if the text is not JSON up to the first violation, so that it may be sound YAML */
+/** @returns false if the text before the first violation is not JSON; it may be valid YAML */
 const isJsonUntilFirst = ([first]: readonly JsonViolation[], text: string): boolean =>
   first !== undefined && first.kind !== "list" && first.kind !== "syntax" && isJsonUntil(text, first.at);
 
@@ -112,12 +112,12 @@ const details = ({ depthMax, valuesMax }: JsonLimits) => ({
   values: `has more than ${valuesMax} values and names`,
   members: `has an object of more than ${OBJECT_MEMBERS_MAX} members`,
   shapes: `has objects of more than ${OBJECT_SHAPES_MAX} different shapes`,
-  largeObjects: `has more than ${LARGE_OBJECT_MEMBERS_MAX} members beyond the first ${SHAPE_MEMBERS_MAX} of its objects, where one with a whole number as a key counts as ${NUMBERED_OBJECT_MEMBERS}`,
+  largeObjects: `has more than ${LARGE_OBJECT_MEMBERS_MAX} members beyond the first ${SHAPE_MEMBERS_MAX} of its objects; an object with a whole number as a key counts as ${NUMBERED_OBJECT_MEMBERS}`,
   name: `has a key of more than ${NAME_CHARACTERS_MAX} characters`,
   number: `has a number of more than ${NUMBER_CHARACTERS_MAX} characters`,
 });
 
-/** @param last index of the last character to look at @returns whether the text up to there consists of JSON tokens */
+/** @param last index of the last character to check @returns whether the text up to it consists of JSON tokens */
 function isJsonUntil(text: string, last: number): boolean {
   let canBegin = true;
   for (let at = 0; at <= last; at += 1) {

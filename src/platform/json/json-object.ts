@@ -6,7 +6,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** @returns the value of that name; undefined also for names that every object inherits, such as `constructor` */
+/** @returns the value with that name; undefined also for inherited names such as `constructor` */
 export const ownMember = <Value>(
   members: Readonly<Record<string, Value>>,
   name: string,

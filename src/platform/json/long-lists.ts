@@ -1,11 +1,11 @@
-// Takes long lists out of a JSON text while the text arrives, in slices of whole elements, so that neither the text nor its
-// values are held at once. Callers parse the slices, and the rest of the text, in which a placeholder replaces each of these
-// lists: only they find out whether both are valid.
+// Cuts long lists out of a JSON text while it arrives, in slices of whole elements, so that neither the text nor its values are
+// ever in memory as a whole. In the rest of the text a placeholder replaces each list. Callers parse the slices and the rest,
+// which shows whether both are valid.
 import { endOfString } from "./names.ts";
 
 /** Characters of a slice; parsing it takes about a millisecond. A shorter list stays in the rest. */
 export const SLICE_CHARACTERS = 64 * 1024;
-/** Characters of one element of a wanted list, or of one text outside of these lists. */
+/** Maximum characters of one element of a wanted list, or of one string outside these lists. */
 export const PART_CHARACTERS_MAX = 64 * 1024;
 /** A longer name is not compared. */
 const NAME_CHARACTERS = 128;
@@ -23,15 +23,15 @@ export interface ListSlice {
   depth: number;
   /** the elements and the commas between them */
   text: string;
-  /** how many elements the text has if it is valid */
+  /** number of elements if the text is valid */
   count: number;
   /** index of the slice in the whole text */
   at: number;
 }
 
 /**
- * `part`: an element or a text is longer than PART_CHARACTERS_MAX. `rest`: what is beside the long lists is too long. `end`: a
- * list does not end with a bracket.
+ * `part`: an element or string is longer than PART_CHARACTERS_MAX. `rest`: the text outside the long lists is too long. `end`:
+ * a list does not end with a bracket.
  */
 export type LongListProblem = "part" | "rest" | "end";
 
@@ -41,20 +41,20 @@ export interface LongListOptions {
    * @param depth nesting levels of its object, 1 for the outermost one
    */
   isWanted(name: string, depth: number): boolean;
-  /** limit on the characters beside the long lists */
+  /** limit on the characters outside the long lists */
   restMax: number;
   errorOf(problem: LongListProblem): Error;
 }
 
-/** A wanted list whose end has not arrived, with indexes in the text that is held. */
+/** A wanted list whose end has not arrived; indexes refer to the buffered text. */
 interface OpenList {
   /** the bracket */
   at: number;
   /** the next slice */
   from: number;
-  /** the present element */
+  /** the current element */
   element: number;
-  /** elements before the present one in the next slice */
+  /** elements before the current one in the next slice */
   count: number;
   /** open levels within the list */
   open: number;
@@ -63,21 +63,21 @@ interface OpenList {
 
 /** One text. */
 export class LongLists {
-  /** prefix of the JSON string that replaces a list; the number of the list follows */
+  /** prefix of the JSON string that replaces a list, before the number of the list */
   readonly placeholder: string = crypto.randomUUID();
-  /** what is held, and its index in the whole text; the indexes below are those of what is held */
+  /** the buffered text and its index in the whole text; the indexes below refer to the buffered text */
   #text = "";
   #textAt = 0;
   /** the next token */
   #at = 0;
-  /** where the end of an unfinished string is looked for next */
+  /** where the search for the end of an unfinished string continues */
   #lookFrom = 0;
-  /** everything before is in the rest, or in a slice */
+  /** everything before is in the rest or in a slice */
   #kept = 0;
   readonly #rest: string[] = [];
   #restCharacters = 0;
   #depth = 0;
-  /** a string that was the last token but for a colon */
+  /** the last token before a possible colon, if it was a string */
   #name: string | undefined;
   #list: OpenList | undefined;
   #longLists = 0;
@@ -86,7 +86,7 @@ export class LongLists {
 
   /**
    * @param piece the next part of the text
-   * @returns the slices that are complete with it
+   * @returns the slices that it completes
    * @throws errors of the options
    */
   *add(piece: string): Generator<ListSlice> {
@@ -103,7 +103,9 @@ export class LongLists {
     this.#release();
   }
 
-  /** @returns what arrived beside the long lists so far, except for the last token and for a wanted list without an end */
+  /**
+   * @returns the text outside the long lists that arrived so far, except for the last token and a wanted list without an end
+   */
   rest(): string {
     return this.#rest.join("");
   }
@@ -209,7 +211,7 @@ export class LongLists {
       list.from -= passed;
       list.element -= passed;
     }
-    const held = list ? 0 : this.#text.length; // a list that is short in the end counts then
+    const held = list ? 0 : this.#text.length; // a list that turns out to be short is counted later
     if (this.#restCharacters + held > this.options.restMax) throw this.options.errorOf("rest");
   }
 }

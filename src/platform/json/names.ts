@@ -1,4 +1,4 @@
-// Reads the names of members in place in a JSON text, usually without creating strings: that would take many times the memory
+// Reads the names of members in place in a JSON text, usually without creating strings, which would take many times the memory
 // of the text. Hashes are seeded, because callers choose the names.
 
 const QUOTE = 0x22;
@@ -8,7 +8,7 @@ const [UPPER_A, UPPER_Z, TO_LOWER] = [0x41, 0x5a, 0x20];
 const [seed = 0] = crypto.getRandomValues(new Int32Array(1));
 
 /**
- * @param from where to begin to look: everything before is known not to be the end
+ * @param from where to begin: the end is not before it
  * @returns the index of the closing quote of the string that opens at `start`; the length of the text if it is unterminated
  */
 export function endOfString(text: string, start: number, from = start + 1): number {
@@ -72,7 +72,7 @@ function hashOf(name: string): number {
   return hash;
 }
 
-/** @returns both 32-bit integers mixed into one; a bijection of either */
+/** @returns both 32-bit integers mixed into one; a bijection in either of them */
 export function mixHash(hash: number, code: number): number {
   const product = Math.imul(hash ^ code, 0x5bd1e995);
   return product ^ (product >>> 15);

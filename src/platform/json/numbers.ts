@@ -3,11 +3,11 @@
 
 import { endOfString } from "./names.ts";
 
-/** Only a number of such a length or with such an exponent may change; other texts are not scanned. */
+/** Only a number of this length or with such an exponent can change, so other texts are not scanned. */
 const LONG_NUMBER = /[\d.]{16}|\d[eE][-+]?\d{2}/;
 const NUMBER = /[-+\d.][-+\w.]*/y;
 
-/** @param text well-formed JSON @returns the index of each number that changes when it is parsed, and what is wrong with it */
+/** @param text well-formed JSON @returns the index of each number that parsing would change, with the reason */
 export function changedNumbersIn(text: string): { at: number; detail: string }[] {
   if (!LONG_NUMBER.test(text)) return [];
   const found: { at: number; detail: string }[] = [];
@@ -31,12 +31,11 @@ const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
 
 /**
  * @param literal in the notation of JSON or YAML
- * @param number what a parser makes of it
- * @returns why the number is not the one that was written, without repeating it; undefined if it is
+ * @param number its parsed value
+ * @returns why the parsed value differs, without repeating the number; undefined if it does not
  */
 export function changeOf(literal: string, number: number): string | undefined {
-  if (/^[-+]?0\d/.test(literal))
-    return "begins with a zero, which a number does not keep; write it in quotes";
+  if (/^[-+]?0\d/.test(literal)) return "begins with a zero, which a number would lose; write it in quotes";
   if (literal.length < SHORTEST_CHANGED && !/[eE]/.test(literal)) return undefined;
   if (!Number.isFinite(number))
     return /\d/.test(literal) ? "is too large for a number; write it in quotes" : undefined;
@@ -54,7 +53,7 @@ function isSameNumber(literal: string, number: number): boolean {
   return decimalOf(literal) === decimalOf(text);
 }
 
-/** @returns the digits without zeros around them and their exponent: equal for equal numbers */
+/** @returns the digits without leading and trailing zeros, and their exponent: equal for equal numbers */
 function decimalOf(literal: string): string {
   const [, whole = "", fraction = "", exponent = "0"] =
     /^[-+]?(\d*)\.?(\d*)(?:e([-+]?\d+))?$/i.exec(literal) ?? [];

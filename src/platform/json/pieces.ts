@@ -22,7 +22,7 @@ export function* parseInSteps(text: string, cuts: readonly JsonCut[]): Steps<unk
   return value;
 }
 
-/** Each list and object has what is open in it as its first child, under the name `continued` in an object. */
+/** The first child of each list and object is the part that is open in it, under the name `continued` in an object. */
 const opening = ({ open }: JsonCut, continued: string): string =>
   `${open.map((name) => (name === null ? "[" : `{"${continued}":`)).join("")}0`;
 

@@ -1,12 +1,12 @@
-// Finds duplicate names in the objects of a JSON text, and counts what makes objects costly. Objects with the same names in the same
-// order have one shape. The runtime describes each shape once, but an object with many members by itself. A shape that was seen
-// before has no duplicates, so most objects need only one lookup in a small table.
+// Finds duplicate names in the objects of a JSON text, and counts what makes objects costly. Objects with the same names in the
+// same order have one shape. The runtime describes each shape once, but every object with many members separately. A known
+// shape has no duplicates, so most objects need only one lookup in a small table.
 
 import { JsonNames, mixHash } from "./names.ts";
 
 /** Limit on shapes of objects in one text, in JSON and YAML: the runtime takes about a microsecond for each. */
 export const OBJECT_SHAPES_MAX = 10_000;
-/** Members that make up the shape of an object. Those after them are counted as members of large objects. */
+/** Number of members that form the shape of an object; further ones count as members of large objects. */
 export const SHAPE_MEMBERS_MAX = 64;
 /** Limit on members of large objects in one text, in JSON and YAML: the runtime takes about half a microsecond for each. */
 export const LARGE_OBJECT_MEMBERS_MAX = 30_000;
@@ -16,7 +16,7 @@ export const LARGE_OBJECT_MEMBERS_MAX = 30_000;
  */
 export const NUMBERED_OBJECT_MEMBERS = 8;
 
-/** @returns whether the runtime takes the name for the index of a list */
+/** @returns whether the runtime treats the name as a list index */
 const isNumberName = (name: string): boolean => /^(?:0|[1-9]\d{0,9})$/.test(name);
 
 /** Shape of an object without members. */
@@ -25,18 +25,18 @@ const SLOTS_MIN = 64;
 
 /** An object that is being read. */
 export class OpenObject {
-  /** how many members it has so far */
+  /** number of members so far */
   members = 0;
   /** index of the opening quote of its last name */
   lastName = 0;
   shape = EMPTY_SHAPE;
-  /** whether it has a whole number among its names */
+  /** whether one of its names is a whole number */
   isNumbered = false;
-  /** of a large object, as they are compared for duplicates */
+  /** names of a large object, in the form that is compared for duplicates */
   names: Set<string> | undefined;
 }
 
-/** The objects of one text. A shape is known by its number; it is the shape before its last member, and that member's name. */
+/** The objects of one text. A shape has a number and consists of the shape before its last member and that member's name. */
 export class ObjectShapes {
   largeObjectMembers = 0;
   readonly #names: JsonNames;
@@ -44,11 +44,11 @@ export class ObjectShapes {
   /** index of the opening quote of the last name */
   readonly #starts = [0];
   readonly #hashes = [0];
-  /** of the last name, as it is compared for duplicates */
+  /** the last name, in the form that is compared for duplicates */
   readonly #nameHashes = [0];
   /** whether the last name is a whole number */
   readonly #isNumber = [false];
-  /** Hash table of shapes; EMPTY_SHAPE for a slot that is free. The number of slots is a power of two. */
+  /** Hash table of shapes; EMPTY_SHAPE marks a free slot. The number of slots is a power of two. */
   #slots: Int32Array = new Int32Array(SLOTS_MIN);
 
   /** @param foldsCase whether names that differ only in case are duplicates */
@@ -65,7 +65,7 @@ export class ObjectShapes {
 
   /**
    * @param start index of the opening quote of the name
-   * @returns false if the object has the name already
+   * @returns false if the object already has the name
    */
   add(start: number, object: OpenObject): boolean {
     object.members += 1;
@@ -92,7 +92,6 @@ export class ObjectShapes {
     }
   }
 
-  /** Whether a name is among those of a shape. */
   #has(ofShape: number, start: number, nameHash: number): boolean {
     for (let shape = ofShape; shape !== EMPTY_SHAPE; shape = this.#before[shape] ?? EMPTY_SHAPE) {
       if (this.#nameHashes[shape] !== nameHash) continue;

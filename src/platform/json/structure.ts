@@ -13,8 +13,8 @@ export const NAME_CHARACTERS_MAX = 4_096;
 /** Maximum characters of a number. */
 export const NUMBER_CHARACTERS_MAX = 1_024;
 /**
- * A list that is longer than this many times its maximum is a violation, which ends the scan. A list that exceeds its maximum by
- * less is reported together with all other problems of the body.
+ * A list longer than this many times its maximum ends the scan as a violation. A list that exceeds its maximum by less is
+ * reported together with all other problems of the body.
  */
 export const LIST_EXCESS_MAX = 2;
 
@@ -27,7 +27,7 @@ export interface JsonLimits {
   listsMax?: ReadonlyMap<string, number>;
   /** names of one object that differ only in case are duplicates */
   foldsCase?: boolean;
-  /** of a part of a larger text: what counts against the limits already */
+  /** for a part of a larger text: the counts of the preceding parts */
   before?: JsonCounts;
 }
 
@@ -37,7 +37,7 @@ interface JsonCounts {
   depth: number;
   /** scalars, objects, lists and member names */
   values: number;
-  /** shapes of objects; those of several parts are added up */
+  /** shapes of objects, added up over the parts */
   shapes: number;
   /** members of large objects */
   largeObjectMembers: number;
@@ -66,13 +66,13 @@ const SCALAR_STARTS = "-0123456789tfn";
 /** Characters of one piece; scanning it takes about a millisecond, and parsing it a few. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** Where a long text may be cut: before a comma within a list or an object. */
+/** A place to cut a long text: before a comma within a list or an object. */
 export interface JsonCut {
   /** index of the comma */
   at: number;
   /**
-   * The lists and objects that are open there, from the outermost one: null for a list; for an object, the index of the opening
-   * quote of its last name.
+   * The lists and objects that are open there, outermost first: null for a list, the index of the opening quote of its last
+   * name for an object.
    */
   open: readonly (number | null)[];
 }
@@ -96,7 +96,7 @@ export function findViolations(text: string, limits: JsonLimits): JsonViolation[
   return search.flaw ? [...found, search.flaw] : found;
 }
 
-/** The same, with what counts against the limits before the next part of the larger text. */
+/** The same, with the counts that apply to the next part of the larger text. */
 export function measureJson(
   text: string,
   limits: JsonLimits,
@@ -106,7 +106,7 @@ export function measureJson(
   return { flaw: search.flaw, counts: search.counts };
 }
 
-/** `findViolation` for a long text, with where to cut it, in steps of one piece. */
+/** `findViolation` for a long text, in steps of one piece, which also finds places to cut it. */
 export function* findViolationInSteps(
   text: string,
   limits: JsonLimits,
@@ -131,7 +131,7 @@ class FlawSearch {
   #values: number;
   #isInObject = false;
   #isNameNext = false;
-  /** the last list that is a member of the outermost object, its limit, and its commas so far */
+  /** the last list in the outermost object, its limit, and its commas so far */
   #list = { name: "", elementsMax: Infinity, commas: 0 };
   readonly #shapes: ObjectShapes;
   readonly #before: JsonCounts;
@@ -141,7 +141,7 @@ class FlawSearch {
   constructor(
     private readonly text: string,
     private readonly limits: JsonLimits,
-    /** @returns whether the scan goes on after the violation */
+    /** @returns whether the scan continues after the violation */
     private readonly goesOn: (flaw: JsonViolation) => boolean = () => false,
   ) {
     this.#before = limits.before ?? NOTHING;
@@ -161,7 +161,7 @@ class FlawSearch {
     return { at: this.#at, open: this.#open.map((object) => object?.lastName ?? null) };
   }
 
-  /** Scans up to the first place for a cut that is not before `end`. @returns whether there is more to scan */
+  /** Scans up to the first possible cut at or after `end`. @returns whether there is more to scan */
   scanUntil(end: number): boolean {
     this.flaw = this.#search(end);
     return this.flaw === undefined && this.#at < this.text.length;
@@ -225,7 +225,7 @@ class FlawSearch {
     this.#list = { name, elementsMax: listsMax?.get(name) ?? Infinity, commas: 0 };
   }
 
-  /** Counts a comma. @returns whether all elements that the text may have are before it */
+  /** Counts a comma. @returns whether the list already has its maximum number of elements */
   #isListFull(): boolean {
     this.#list.commas += 1;
     return this.#list.commas >= LIST_EXCESS_MAX * this.#list.elementsMax;

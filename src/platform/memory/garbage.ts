@@ -1,15 +1,15 @@
-// Memory after large work. The engine collects garbage when it has doubled, which is late after a request of many megabytes:
-// the process would stay as large as its largest request.
+// Frees memory after large work. The engine collects garbage only when the heap has doubled, so the process would stay as large
+// as its largest request.
 
 import { edenGC } from "bun:jsc";
 
-/** Collects all garbage now, after large work. Takes 10 ms for 30 MB that are in use, and more after thousands of event streams. */
+/** Collects all garbage now, after large work. Takes 10 ms for 30 MB in use, and longer after thousands of event streams. */
 export const collectGarbage = (): void => Bun.gc(true);
 
 /** Requests a collection of all garbage, which runs mostly in parallel to the event loop. */
 export const requestCollection = (): void => void Bun.gc(false);
 
-/** Collects what became garbage since the last collection, within large work. Takes 1 or 2 ms, however much is in use. */
+/** Collects young garbage during large work. Takes 1 or 2 ms, however much memory is in use. */
 export const collectNewGarbage = (): void => void edenGC();
 
 /** Texts of at least this many characters are collected as soon as nothing needs them. */
@@ -18,13 +18,13 @@ export const LARGE_CHARACTERS = 512 * 1024;
 const COLLECTED_EVERY_BYTES = 4 * 1024 * 1024;
 
 /**
- * Collects the garbage of a long stream every few megabytes. The engine waits longer, because it sees only the small objects that hold
- * the pieces. Takes a few percent of the time of compressing them, so it is for a process that makes little else.
+ * Collects the garbage of a long stream every few megabytes. The engine waits longer, because it sees only the small objects
+ * that hold the pieces. Compressing the pieces becomes a few percent slower, so use it in a process that does little else.
  */
 export class StreamGarbage {
   #bytes = 0;
 
-  /** @param bytes that were made since the last call */
+  /** @param bytes produced since the last call */
   add(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes < COLLECTED_EVERY_BYTES) return;

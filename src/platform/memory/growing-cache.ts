@@ -1,4 +1,4 @@
-// Caches for many entries that grow with their use, because most processes have few.
+// Caches for many entries that grow with use, because most processes need few entries.
 import { LRUCache } from "lru-cache";
 
 /**

@@ -1,10 +1,10 @@
-// The memory limits of this process, for the message that one of them was reached.
+// The memory limits of this process, for the message that memory is exhausted.
 import { readFileSync } from "node:fs";
 import { sqliteErrorIn } from "../database/storage-errors.ts";
 import { bytesText } from "../files/disk.ts";
 
 /**
- * Recognizes the engine's RangeError, its error for a thread without memory for its stack, and the codes of SQLite and the system.
+ * Recognizes the engine's RangeError, its error when a thread gets no stack, and the codes of SQLite and the system.
  * @returns whether memory was exhausted
  */
 export const isOutOfMemory = (error: unknown): boolean =>
@@ -24,7 +24,7 @@ export function memoryLimits(root = ""): string[] {
   return [...groupLimit(root), ...processLimits(root)];
 }
 
-/** The nearest control group with a limit counts; a group above it may have one as well. */
+/** Uses the nearest control group with a limit, although a group above it may have one too. */
 function groupLimit(root: string): string[] {
   const [, group = "/"] = /^0::(\/.*)$/m.exec(textOf(`${root}/proc/self/cgroup`)) ?? [];
   const parts = group.split("/").filter((part) => part !== "");

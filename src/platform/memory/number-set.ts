@@ -1,4 +1,4 @@
-// A set of natural numbers that are close together, such as row numbers: one bit each, in order, however they were added.
+// A sorted set of natural numbers that are close together, such as row numbers; one bit each.
 
 const WORD_BITS = 32;
 const WORDS_MIN = 1024;
@@ -7,7 +7,6 @@ export class NumberSet {
   #words = new Uint32Array(WORDS_MIN);
   #size = 0;
 
-  /** How many numbers are in it. */
   get size(): number {
     return this.#size;
   }

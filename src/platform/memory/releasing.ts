@@ -1,5 +1,5 @@
-// Frees the memory of the pieces of a stream when they were used. The garbage collector does that much later, because it sees only the
-// small objects that hold the pieces: a long stream would pile up some ten megabytes.
+// Frees the memory of a stream's pieces after their use. The garbage collector would do so much later, because it sees only the
+// small objects that hold the pieces: a long stream would pile up tens of megabytes.
 
 /**
  * Passes the pieces of a stream on, and frees each when the next one is requested. The stream must not keep its pieces, and the
@@ -12,7 +12,7 @@ export async function* releasing(stream: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** A piece that shares its memory with others is left to the collector. */
+/** Leaves a piece that shares its memory to the collector. */
 function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

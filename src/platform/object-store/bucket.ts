@@ -1,6 +1,6 @@
-// A bucket of an S3-compatible object store: addresses for clients, and the operations that the service itself needs. There is
-// no multipart upload: a session has at most 128 MiB, and a day of the request log rarely as many. The domain decides which
-// objects there are and what their keys mean.
+// A bucket of an S3-compatible object store: signed URLs for clients, and the operations that the service itself needs. There
+// is no multipart upload, because a session has at most 128 MiB, and a day of the request log rarely has more. The domain
+// decides which objects exist and what their keys mean.
 
 import { invariant } from "../errors.ts";
 import { discardBody } from "../outbound/discard-body.ts";
@@ -9,34 +9,34 @@ import { type ListedPage, parseListing } from "./listing.ts";
 import { bytesOf, type RequestDependencies, StoreRequests, textOf, transferMs } from "./requests.ts";
 import { type Credentials, encodePath, signUrl } from "./signature.ts";
 
-/** Lifetime of the addresses that the service uses itself; clocks may differ by as much. */
+/** Lifetime of the URLs that the service uses itself, which is also the tolerated clock difference. */
 const OWN_LIFETIME_SECONDS = 300;
 export const LIST_KEYS_MAX = 1_000;
 /** Amazon S3: maximum length of a key */
 export const KEY_BYTES_MAX = 1_024;
 
 export interface Place {
-  /** origin for the requests of the service */
+  /** origin for the service's own requests */
   endpoint: string;
-  /** origin for the addresses of clients */
+  /** origin of the URLs for clients */
   publicEndpoint: string;
   region: string;
   bucket: string;
   /** `/<bucket>/<key>` instead of `<bucket>.<host>/<key>` */
   pathStyle: boolean;
-  /** value of x-amz-server-side-encryption; undefined: as the bucket says */
+  /** value of x-amz-server-side-encryption; undefined: the bucket's default */
   sse?: string | undefined;
 }
 
 export interface BucketOptions extends RequestDependencies {
   place: Place;
-  /** asked for each signature, so that replaced credentials count at once */
+  /** called for each signature, so replaced credentials apply immediately */
   credentials: () => Credentials;
 }
 
 export interface Upload {
   key: string;
-  /** SHA-256 as 64 lower-case hexadecimal digits; the store refuses other bytes */
+  /** SHA-256 as 64 lower-case hexadecimal digits; the store refuses bytes with another digest */
   sha256: string;
   sizeBytes: number;
   contentType: string;
@@ -44,14 +44,14 @@ export interface Upload {
 
 export interface Download {
   key: string;
-  /** headers of the response, whatever the object was stored with */
+  /** headers of the response, overriding those of the stored object */
   contentType: string;
   contentDisposition: string;
 }
 
 export interface StoredObject {
   sizeBytes: number;
-  /** as the store computed it, 64 lower-case hexadecimal digits; undefined if it stores no digest of the whole object */
+  /** SHA-256 computed by the store, 64 lower-case hexadecimal digits; undefined if it has no digest of the whole object */
   sha256: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export class Bucket {
     return this.#requests.clockOffsetMs;
   }
 
-  /** @returns the address for a PUT of exactly these bytes, and the headers that it must have */
+  /** @returns the URL for a PUT of exactly these bytes, and its required headers */
   presignPut(upload: Upload, lifetimeSeconds: number): { url: string; headers: Record<string, string> } {
     const headers = this.#uploadHeaders(upload);
     const signed = { ...headers, "content-length": String(upload.sizeBytes) };
@@ -82,7 +82,7 @@ export class Bucket {
     return { url, headers };
   }
 
-  /** @returns the address for GET of one object */
+  /** @returns the URL for a GET of one object */
   presignGet({ key, contentType, contentDisposition }: Download, lifetimeSeconds: number): string {
     const query = {
       "response-content-disposition": contentDisposition,
@@ -91,7 +91,7 @@ export class Bucket {
     return this.#sign({ method: "GET", key, query }, this.#options.place.publicEndpoint, lifetimeSeconds);
   }
 
-  /** @returns the address of an object without a signature */
+  /** @returns the unsigned URL of an object */
   plainUrl(key: string, endpoint = this.#options.place.endpoint): string {
     return objectUrl(this.#options.place, endpoint, key).href;
   }
@@ -110,7 +110,7 @@ export class Bucket {
   }
 
   /**
-   * @param limits the time is that of `transferMs`; give the size of an object that may exceed 128 MiB
+   * @param limits `transferMs` gives the time; pass the size of an object that may exceed 128 MiB
    * @returns the bytes as they arrive; undefined if there is no such object
    */
   async read(
@@ -123,8 +123,8 @@ export class Bucket {
   }
 
   /**
-   * Stores these bytes, of exactly the announced length.
-   * @throws also what the pieces break off with
+   * Stores these bytes, which must have exactly the announced length.
+   * @throws also the error of `pieces`
    */
   async put(
     upload: Upload,
@@ -152,7 +152,7 @@ export class Bucket {
   /**
    * Stores a small text if the object is as expected.
    * @param expected the ETag that the object must have; undefined if there must be none
-   * @returns the new ETag; undefined if the object is another one
+   * @returns the new ETag; undefined if the object is not as expected
    */
   async putIf(
     { key, text, expected }: { key: string; text: string; expected: string | undefined },
@@ -170,7 +170,7 @@ export class Bucket {
       const message = this.#own({ method: "PUT", key, headers });
       const response = await this.#requests.send("put", { ...message, body, signal });
       await discardBody(response);
-      // 404 answers If-Match for an object that is not there.
+      // 404 The store answers If-Match with 404 if there is no such object.
       return response && etagIn(response);
     } catch (error) {
       if (isOtherObject(error)) return undefined;
@@ -178,7 +178,7 @@ export class Bucket {
     }
   }
 
-  /** @returns false if the store says that there was no such object; most say nothing */
+  /** @returns false if the store reports that there was no such object; most do not report it */
   async remove(key: string): Promise<boolean> {
     const response = await this.#requests.send("delete", this.#own({ method: "DELETE", key }));
     await discardBody(response);
@@ -186,7 +186,7 @@ export class Bucket {
   }
 
   /**
-   * @param range keys that begin with `prefix` and follow `after`; at most LIST_KEYS_MAX
+   * @param range keys that begin with `prefix` and come after `after`; at most LIST_KEYS_MAX
    * @returns one page in the order of keys
    */
   async list(range: { prefix: string; after?: string; max?: number }): Promise<ListedPage> {
@@ -204,11 +204,11 @@ export class Bucket {
     const page = parseListing(await textOf(response));
     const isOutside = ({ key }: { key: string }) => !key.startsWith(prefix) || key === after;
     if (page.objects.length > max || page.objects.some(isOutside))
-      throw invalid("the list has keys that were not asked for");
+      throw invalid("the list has keys that were not requested");
     return page;
   }
 
-  /** Succeeds if the bucket is there and may be used with these credentials. */
+  /** Succeeds if the bucket exists and these credentials may use it. */
   async check(): Promise<void> {
     const response = await this.#requests.send("head_bucket", this.#own({ method: "HEAD", key: "" }));
     if (!response) throw noBucket();
@@ -228,7 +228,6 @@ export class Bucket {
     };
   }
 
-  /** A request of the service itself. */
   #own(request: SignedRequest) {
     const { endpoint } = this.#options.place;
     const { method, headers } = request;
@@ -267,7 +266,7 @@ interface SignedRequest {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** @returns the origin that requests for the bucket go to */
+/** @returns the origin for requests to the bucket */
 export function bucketOrigin(endpoint: string, { bucket, pathStyle }: Pick<Place, "bucket" | "pathStyle">) {
   if (pathStyle) return endpoint;
   const url = new URL(endpoint);
@@ -279,7 +278,7 @@ function objectUrl(place: Place, endpoint: string, key: string): URL {
   return new URL(`${bucketOrigin(endpoint, place)}/${encodePath(parts.join("/"))}`);
 }
 
-/** A checksum of several parts ends with a dash and their number, and does not cover the whole object. */
+/** A multipart checksum ends with a dash and the number of parts; it does not cover the whole object. */
 function digestIn(base64: string | null): string | undefined {
   const bytes = Buffer.from(base64 ?? "", "base64");
   return bytes.length === 32 && !base64?.includes("-") ? bytes.toString("hex") : undefined;

@@ -1,7 +1,6 @@
-// The errors of an object store. Callers get one of three sentences; the cause is for the log, without address, bucket and key id.
+// The errors of an object store. Callers get one of three sentences; the cause is for the log and has no URL, bucket or key id.
 import { codeOf, DomainError } from "../errors.ts";
 
-/** Seconds after which a caller may try again. */
 const RETRY_AFTER_SECONDS = 30;
 
 /** Why the store could not be used. */
@@ -18,15 +17,15 @@ export class StoreFailure extends Error {
   }
 }
 
-/** No response in time, or one that says that the store is busy or broken. */
+/** No response in time, or a response that the store is busy or broken. */
 export const unreachable = (failure: StoreFailure): DomainError =>
   unavailable("object_store.unreachable", "the object store is not available", failure);
 
-/** The store rejects what we ask: credentials, clock, bucket or signature. */
+/** The store rejects the request because of its credentials, clock, bucket or signature. */
 export const refused = (failure: StoreFailure): DomainError =>
   unavailable("object_store.refused", "the object store refused the request", failure);
 
-/** The response is not one that S3 defines. */
+/** The response does not follow the S3 protocol. */
 export const invalid = (what: string): DomainError =>
   unavailable(
     "object_store.invalid",
@@ -38,7 +37,7 @@ export const invalid = (what: string): DomainError =>
 export const failureIn = (error: unknown): StoreFailure | undefined =>
   error instanceof DomainError && error.cause instanceof StoreFailure ? error.cause : undefined;
 
-/** Code and name only: the text of a network error has the signed URL. */
+/** Code and name only, because the text of a network error contains the signed URL. */
 export function networkFailure(error: unknown): StoreFailure {
   const cause = error instanceof DomainError ? (error.cause ?? error) : error;
   if (cause instanceof DomainError) return new StoreFailure(cause.reason);

@@ -1,5 +1,5 @@
-// Reads the two XML documents of S3 that are needed: a list of objects, and the code of an error. Their elements are flat and named by
-// the protocol, so that no XML library is carried for them; anything unexpected is refused.
+// Reads two XML documents of S3: a list of objects, and the code of an error. Their elements are flat and fixed by the
+// protocol, so no XML library is needed; anything unexpected is refused.
 import { invalid } from "./failures.ts";
 
 interface ListedObject {
@@ -11,7 +11,7 @@ interface ListedObject {
 
 export interface ListedPage {
   objects: readonly ListedObject[];
-  /** whether keys follow after the last one */
+  /** whether more keys follow */
   isTruncated: boolean;
 }
 
@@ -50,6 +50,6 @@ function decoded(key: string): string {
   try {
     return decodeURIComponent(key.replaceAll("+", " "));
   } catch {
-    return key; // of a store that does not encode; keys of our form are the same in both
+    return key; // from a store that does not encode; our keys have the same form either way
   }
 }

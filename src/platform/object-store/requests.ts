@@ -1,5 +1,5 @@
-// Signed requests to an object store through platform/outbound: bounded in time, without redirects and content
-// codings, repeated at most once, each counted. bucket.ts has the operations.
+// Signed requests to an object store through platform/outbound: with time limits, without redirects or content codings, retried
+// at most once, and counted. bucket.ts has the operations.
 
 import type { Clock } from "../clock.ts";
 import { SECOND_MS } from "../clock.ts";
@@ -9,7 +9,7 @@ import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../outbound/outbound.ts"
 import { failureIn, invalid, networkFailure, refused, StoreFailure, unreachable } from "./failures.ts";
 import { errorCodeIn } from "./listing.ts";
 
-/** for the head of a response, and for a body that is not an object; all attempts together */
+/** for the headers of a response, and for a body that is not an object; all attempts together */
 export const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
 /** for a whole object of up to 128 MiB, in either direction: 18 Mbit/s */
 export const TRANSFER_TIMEOUT_MS = 60 * SECOND_MS;
@@ -24,11 +24,11 @@ export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 export const STORE_OUTCOMES = ["answered", "missing", "refused", "invalid", "unreachable"] as const;
 type StoreOutcome = (typeof STORE_OUTCOMES)[number];
 
-/** One call of a store with its attempts, for metrics. */
+/** One call with all its attempts, for metrics. */
 export interface StoreCall {
   operation: StoreOperation;
   outcome: StoreOutcome;
-  /** until the head of the response */
+  /** until the headers of the response */
   durationMs: number;
   /** what failed, for the log */
   failure?: string | undefined;
@@ -42,7 +42,6 @@ export interface RequestDependencies {
   /** PEM certificates that are trusted in addition to the built-in ones */
   ca?: string | undefined;
   observe?: ((call: StoreCall) => void) | undefined;
-  /** default: ANSWER_TIMEOUT_MS */
   answerTimeoutMs?: number | undefined;
 }
 
@@ -51,14 +50,14 @@ export interface StoreMessage {
   /** creates a new signature for each attempt */
   url: () => string;
   headers?: Record<string, string>;
-  /** pieces are sent once, as they come */
+  /** pieces are sent once, as they arrive */
   body?: Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>;
-  /** the limit of a transfer instead of that of a response: `transferMs` */
+  /** the time limit of a transfer, which replaces the limit of a response: `transferMs` */
   transferTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** @returns the time for a whole object, as long for each byte as TRANSFER_TIMEOUT_MS gives */
+/** @returns the time limit for an object, at the rate of TRANSFER_TIMEOUT_MS */
 export const transferMs = (sizeBytes: number): number =>
   Math.min(
     Math.max(TRANSFER_TIMEOUT_MS, Math.ceil((sizeBytes / TRANSFER_BYTES) * TRANSFER_TIMEOUT_MS)),
@@ -118,7 +117,7 @@ export class StoreRequests {
     if (response.ok) {
       if (!response.headers.has("content-encoding")) return response;
       await discardBody(response);
-      throw invalid("the answer has a content coding that was not asked for");
+      throw invalid("the answer has a content coding that was not requested");
     }
     const code = errorCodeIn(await textOf(response).catch(() => ""));
     if (status === 404 && code !== "NoSuchBucket") return undefined;
@@ -128,7 +127,7 @@ export class StoreRequests {
     throw invalid(`status ${status}`);
   }
 
-  /** The head must come within the limit of a response; the body of a transfer may take longer. */
+  /** The headers must arrive within the limit of a response; the body of a transfer may take longer. */
   async #answer(
     { method, url, headers, body, transferTimeoutMs, signal }: StoreMessage,
     answerTimeoutMs: number,
@@ -170,13 +169,12 @@ export class StoreRequests {
   }
 }
 
-/** Pieces as a stream. */
 class Source {
   readonly stream: ReadableStream<Uint8Array>;
-  /** what the pieces ended with, if they broke off */
+  /** the error that ended the pieces, if any */
   failed: { error: unknown } | undefined;
 
-  /** @param onPiece called for each piece that is taken, which gives the other side the whole time again */
+  /** @param onPiece called for each piece that is read, which restarts the time limit */
   constructor(pieces: AsyncIterable<Uint8Array>, onPiece: () => void) {
     const iterator = pieces[Symbol.asyncIterator]();
     this.stream = new ReadableStream({

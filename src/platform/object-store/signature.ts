@@ -1,12 +1,12 @@
-// AWS Signature Version 4 in the query of a URL, for S3 and stores that speak it. The runtime's own client signs only the host, so that
-// the length, the type and the digest of an upload would be the uploader's choice.
+// AWS Signature Version 4 in the query of a URL, for S3 and stores that speak it. The runtime's own client signs only the host,
+// which would let the uploader choose the length, type and digest of an upload.
 import { createHash, createHmac } from "node:crypto";
 import type { Secret } from "../secret.ts";
 
 export interface Credentials {
   accessKeyId: Secret;
   secretAccessKey: Secret;
-  /** of temporary credentials */
+  /** session token of temporary credentials */
   sessionToken?: Secret | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface SignedRequest {
   url: URL;
   /** parameters of the operation, not encoded */
   query?: Readonly<Record<string, string>>;
-  /** headers that the request must have exactly so, in addition to `host`; names in lower case */
+  /** headers that the request must have with these exact values, in addition to `host`; names in lower case */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +25,7 @@ export interface Signer {
   region: string;
   /** UTC milliseconds */
   atMs: number;
-  /** the store refuses the URL afterwards; at most a week */
+  /** lifetime of the URL; at most a week */
   lifetimeSeconds: number;
 }
 

@@ -1,5 +1,5 @@
-// Turns any value into a bounded, harmless JSON value for a log line: replaces secrets by marks, removes private parts of
-// errors, and cuts cycles and sizes at a limit. log.ts writes the line.
+// Turns any value into a bounded, harmless JSON value for a log line: masks secrets, removes private parts of errors, and cuts
+// cycles and large values. log.ts writes the line.
 import { Secret } from "../secret.ts";
 
 /** Characters that break a line, control a terminal, change the direction of text, or are invisible. */
@@ -20,16 +20,16 @@ const escaped = (character: string): string =>
     .join("");
 
 export const LOG_DEPTH_MAX = 6;
-/** Members of one array or object that are shown; the others are counted. */
+/** Maximum number of shown members of one array or object; the rest is counted. */
 export const LOG_MEMBERS_MAX = 50;
-/** Members of one line in total, so that nesting cannot multiply the limit above. */
+/** Maximum number of members of one line in total, so that nesting cannot multiply the limit above. */
 export const LOG_LINE_MEMBERS_MAX = 500;
-/** UTF-16 units of one string, a stack included. */
+/** Maximum UTF-16 units of one string, including a stack. */
 export const LOG_TEXT_LENGTH_MAX = 4_096;
 
 export type LogValue = string | number | boolean | null | LogValue[] | { [name: string]: LogValue };
 
-/** The budget of one line, and how much of it is used. */
+/** The budget of one line and its use. */
 export interface Showing {
   readonly stack: boolean;
   membersLeft: number;
@@ -100,7 +100,7 @@ function fromMembers(value: object, showing: Showing, path: readonly object[]): 
   return members;
 }
 
-/** Leaves out own fields of an error: libraries put requests and parameters there. */
+/** Leaves out the extra fields of an error, where libraries put requests and parameters. */
 function fromError(error: Error, showing: Showing, path: readonly object[]): LogValue {
   const shown: Record<string, LogValue> = { name: bounded(error.name), message: bounded(error.message) };
   for (const name of ["reason", "code"]) {

@@ -3,9 +3,9 @@
 import { type Clock, toRfc3339 } from "../clock.ts";
 import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue, visibleJson } from "./log-value.ts";
 
-/** UTF-16 units of one line. journald cuts a line at 48 KiB by default; every unit is at most three bytes. */
+/** Maximum UTF-16 units of one line. journald cuts a line at 48 KiB by default; a unit takes at most three bytes. */
 export const LOG_LINE_LENGTH_MAX = 16_000;
-/** UTF-16 units of the event in a line that was too long. */
+/** Maximum UTF-16 units of the event in a line that was too long. */
 export const CUT_EVENT_LENGTH_MAX = 100;
 
 const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
@@ -26,14 +26,14 @@ export interface Log {
   child(fields: LogFields): Log;
 }
 
-/** The whole log of a process; its children follow. */
+/** The log of a process; its level also applies to its children. */
 export interface AdjustableLog extends Log {
-  /** @param level the lowest level that is written from now on */
+  /** @param level the lowest level to write from now on */
   setLevel(level: LogLevel): void;
 }
 
 export interface LogOptions {
-  /** the lowest level that is written at first */
+  /** the lowest level to write initially */
   level: LogLevel;
   format: LogFormat;
   /** receives one whole line with its line break */
@@ -79,7 +79,7 @@ interface Line {
   fields: Readonly<Record<string, LogValue>>;
 }
 
-/** @returns a log; a field named like one of the line's own is written with a trailing underscore */
+/** @returns a log; a field whose name the line itself uses gets a trailing underscore */
 export function createLog(options: LogOptions): AdjustableLog {
   const threshold = { rank: LOG_LEVELS.indexOf(options.level) };
   return {
@@ -113,7 +113,7 @@ function withFields(options: Thresholded, own: LogFields): Log {
   };
 }
 
-/** @param said fields of a later object replace those of an earlier one */
+/** @param said fields of a later object replace fields of an earlier one */
 function lineOf(
   options: LogOptions,
   level: LogLevel,

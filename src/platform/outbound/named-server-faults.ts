@@ -1,4 +1,4 @@
-// The errors of named-server.ts, and the time limit of its steps. Messages name the server: the operator named it first.
+// The errors of named-server.ts, and the time limit of its steps. Messages may name the server, because the operator named it.
 import { within } from "../clock.ts";
 import { codeOf, DomainError } from "../errors.ts";
 
@@ -12,7 +12,7 @@ export async function withinTime<T>(work: Promise<T>, limitMs: number, what: str
   return done.value;
 }
 
-/** @param what fails, in words that continue with the time limit */
+/** @param what description of the failure, which the time limit follows */
 export const tooSlow = (what: string, limitMs: number): DomainError =>
   fault("too_slow", `${what} within ${limitMs / 1_000} s`);
 

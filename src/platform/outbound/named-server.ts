@@ -1,6 +1,6 @@
-// Outgoing connections to the one server that the operator names on the command line. Reports
-// each layer separately: name, connection, certificate, answer and event stream. Follows neither redirects
-// nor a proxy from the environment. src/app/probe decides what the facts mean.
+// Outgoing connections to the one server that the operator names on the command line. Reports each layer separately: name,
+// connection, certificate, response and event stream. Follows neither redirects nor a proxy from the environment. src/app/probe
+// decides what the facts mean.
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import {
@@ -20,9 +20,9 @@ import { chainOf, type PeerCertificate } from "./peer-certificates.ts";
 /** Upper bounds of every step. */
 export interface NamedServerLimits {
   resolveMs: number;
-  /** for a TCP connection, and for a TLS handshake with its connection */
+  /** for a TCP connection, including a TLS handshake */
   connectMs: number;
-  /** for a response with its body, and for all of an event stream */
+  /** for a response with its body, and for a whole event stream */
   answerMs: number;
   /** size of a body or of an event stream */
   bodyBytesMax: number;
@@ -34,7 +34,7 @@ export interface NamedServerOptions {
   ca?: string | undefined;
 }
 
-/** A TCP connection that was made and closed. */
+/** A TCP connection that was opened and closed. */
 export interface Connected {
   /** the address of this machine on that connection */
   localAddress: string;
@@ -42,11 +42,11 @@ export interface Connected {
 }
 
 export interface TlsSession {
-  /** code of the reason why the certificate is not trusted, such as `CERT_HAS_EXPIRED`; undefined if it is */
+  /** why the certificate is not trusted, such as `CERT_HAS_EXPIRED`; undefined if it is trusted */
   fault: string | undefined;
   /** such as `TLSv1.3` */
   protocol: string;
-  /** the certificate of the server first; at least one */
+  /** the server's certificate first; at least one */
   chain: readonly PeerCertificate[];
 }
 
@@ -64,14 +64,13 @@ export interface Reply {
   durationMs: number;
 }
 
-/** A piece of an event stream. */
 export interface StreamPiece {
   text: string;
   /** on the clock of performance.now() */
   atMs: number;
 }
 
-/** Asks one server. Every method throws DomainError `unavailable` `probe.*`. */
+/** Requests to one server. Every method throws DomainError `unavailable` `probe.*`. */
 export class NamedServer implements Disposable {
   readonly #agent: HttpAgent | HttpsAgent;
   readonly #trusted: string[];
@@ -101,7 +100,7 @@ export class NamedServer implements Disposable {
     return Number(this.origin.port) || (this.isTls ? 443 : 80);
   }
 
-  /** @returns every address of the name; the literal address alone without asking @throws `probe.unresolved` */
+  /** @returns every address of the name; a literal address needs no lookup @throws `probe.unresolved` */
   async resolve(): Promise<readonly LookupAddress[]> {
     const family = isIP(this.host);
     if (family !== 0) return [{ address: this.host, family }];
@@ -112,7 +111,7 @@ export class NamedServer implements Disposable {
     return await withinTime(found, resolveMs, `the name ${this.host} was not resolved`);
   }
 
-  /** Uses this address for requests from now on. */
+  /** Uses this address for further requests. */
   use(address: LookupAddress): void {
     this.#address = address;
   }
@@ -145,7 +144,7 @@ export class NamedServer implements Disposable {
       host: address,
       port: this.port,
       ca: this.#trusted,
-      rejectUnauthorized: false, // the fault is reported, and nothing is sent
+      rejectUnauthorized: false, // the error is reported, and nothing is sent
       ...named,
     });
     const session = new Promise<TlsSession>((resolve, reject) => {

@@ -13,7 +13,7 @@ import type { PublicHosts, PublicRequest } from "./public-https.ts";
 import type { RemoteFiles, SftpLogin } from "./sftp.ts";
 import { Upstream, type UpstreamOptions } from "./upstream.ts";
 
-/** for the largest object of a store; other callers set shorter ones */
+/** allows for the largest object of a store; other callers set shorter timeouts */
 export const OUTBOUND_TIMEOUT_MAX_MS = 10 * MINUTE_MS;
 
 /** Origin of the destination that covers every public host, for `download` only. */
@@ -30,13 +30,13 @@ export interface Destination {
   why: string;
 }
 
-/** Stricter rules for a peer with a certificate of the operator's own authority, or with addresses that it names itself. */
+/** Rules for one peer: trusted certificates, link-local addresses and our own certificate. */
 export interface PeerTls {
   /** PEM certificates that are trusted in addition to the built-in ones */
   ca: string | undefined;
-  /** `allowed` for a peer whose every address the operator wrote; saves looking up its name */
+  /** `allowed` if the operator wrote every address of the peer; saves the lookup of its name */
   linkLocal?: "allowed";
-  /** certificate chain and private key in PEM, by which the peer knows us */
+  /** certificate chain and private key in PEM, which identify us to the peer */
   client?: { cert: string; key: string } | undefined;
 }
 
@@ -48,9 +48,9 @@ export interface OutboundRequest {
   /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the response and its body together */
   timeoutMs: number;
   signal?: AbortSignal;
-  /** verifies the certificate whatever the environment says, and refuses names of link-local addresses by default */
+  /** ignores NODE_TLS_REJECT_UNAUTHORIZED, and by default refuses names with link-local addresses */
   tls?: PeerTls;
-  /** default: true; false leaves a content coding of the response as it is */
+  /** default: true; false keeps the content coding of the response */
   decompress?: boolean;
   /** default: a redirect is an error; `answered` returns it, and the caller calls `fetch` again with the new address */
   redirect?: "answered";
@@ -60,7 +60,6 @@ export interface DownloadRequest
   extends Pick<PublicRequest, "headers" | "bytesMax">,
     Pick<OutboundRequest, "timeoutMs" | "signal"> {}
 
-/** Bytes for a peer with an origin `tls://host:port`. */
 export interface Delivery extends Pick<OutboundRequest, "timeoutMs" | "signal"> {
   tls: PeerTls;
 }
@@ -71,7 +70,7 @@ export interface SftpRequest extends SftpLogin, Pick<OutboundRequest, "timeoutMs
 export interface ConnectionSettings {
   /** may contain a user name and a password; undefined for a direct connection */
   proxy: string | undefined;
-  /** every certificate authority that is trusted, in PEM */
+  /** all trusted certificate authorities, in PEM */
   authorities: string;
 }
 
@@ -82,12 +81,12 @@ export interface Outbound {
    */
   fetch(destinationName: string, pathOrUrl: string, request: OutboundRequest): Promise<Response>;
   /**
-   * Fetches from any public host if a destination of that kind is listed; starts when it is read.
+   * Fetches from any public host if PUBLIC_HTTPS is among the destinations; starts when it is read.
    * @throws (when read) DomainError `forbidden` outbound.not_allowed; those of `publicUrl` and of public-https.ts
    */
   download(destinationName: string, url: string, request: DownloadRequest): AsyncGenerator<Uint8Array>;
   /**
-   * Sends bytes over a TLS connection of their own, without a proxy. Resolves once the peer has read all of them.
+   * Sends bytes over a separate TLS connection, without a proxy. Resolves once the peer has read all of them.
    * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local; `unavailable` outbound.failed
    */
   deliver(destinationName: string, bytes: Uint8Array, request: Delivery): Promise<void>;
@@ -101,7 +100,7 @@ export interface Outbound {
     work: (files: RemoteFiles) => Promise<T>,
   ): Promise<T>;
   /**
-   * For a program of the machine that connects in place of `fetch`, to the same addresses in the same way.
+   * Settings for an external program that connects in place of `fetch`, to the same addresses in the same way.
    * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local
    */
   connectionSettings(destinationName: string, url: string, tls: PeerTls): Promise<ConnectionSettings>;
@@ -116,10 +115,10 @@ export interface Outbound {
 
 export interface OutboundOptions {
   allowed: readonly Destination[];
-  /** peers that change while the service runs; asked at every use */
+  /** peers that change while the service runs; called at every use */
   found?: () => readonly Destination[];
   publicHosts?: PublicHosts;
-  /** makes the streaming client of a destination; a plain `Upstream` if omitted */
+  /** creates the streaming client of a destination; default: a plain `Upstream` */
   openUpstream?: ((options: UpstreamOptions, destinationName: string) => Upstream) | undefined;
 }
 
@@ -215,7 +214,7 @@ async function fetchResponse(destinationName: string, url: URL, request: Outboun
 async function tlsOptions({ ca, client }: PeerTls) {
   const rejectUnauthorized = true; // whatever NODE_TLS_REJECT_UNAUTHORIZED says
   if (ca === undefined) return { rejectUnauthorized, ...client };
-  const { rootCertificates } = await import("node:tls"); // takes milliseconds, and few need it
+  const { rootCertificates } = await import("node:tls"); // takes milliseconds, and few destinations need it
   return { rejectUnauthorized, ca: [...rootCertificates, ca], ...client };
 }
 
@@ -229,8 +228,8 @@ function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" 
 }
 
 /**
- * Also refuses a name with such an address. A proxy resolves names by itself. A name that does not resolve fails at the fetch.
- * A name whose address changes in between fails the check of the certificate.
+ * Also refuses a name with a link-local address, unless a proxy resolves it. A name that does not resolve fails in the fetch.
+ * If the address changes before the fetch, the check of the certificate fails.
  */
 async function refuseLinkLocal(
   { hostname }: URL,

@@ -6,22 +6,22 @@ export interface PeerCertificate {
   expiresAtMs: number;
 }
 
-/** Certificates in one chain that are read; more is a mistake of the server. */
+/** Maximum length of a chain to read; a longer one is a mistake of the server. */
 export const CHAIN_MAX = 10;
 
 type Names = Partial<Record<"CN" | "O", string | string[]>>;
 
-/** The members that are read of what `TLSSocket.getPeerCertificate(true)` returns. */
+/** The members of `TLSSocket.getPeerCertificate(true)` that are used. */
 export interface PresentedCertificate {
   subject?: Names;
   issuer?: Names;
   valid_to: string;
   fingerprint256: string;
-  /** that of a root is the root itself */
+  /** a root is its own issuer */
   issuerCertificate?: PresentedCertificate;
 }
 
-/** @returns the certificates of a peer, its own first */
+/** @returns the certificates of a peer, the peer's own first */
 export function chainOf(first: PresentedCertificate): PeerCertificate[] {
   const chain: PeerCertificate[] = [];
   const seen = new Set<string>();

@@ -1,5 +1,5 @@
-// The proxy that the environment names for an address. The runtime finds it by itself for the requests of this process; programs that
-// this process starts, and reports about the environment, ask here.
+// The proxy that the environment names for an address. The runtime applies it to the requests of this process by itself; this
+// file is for programs that this process starts and for reports about the environment.
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface NamedProxy {
   /** such as `https_proxy` */
   variable: string;
-  /** as it is set; may contain a user name and a password */
+  /** may contain a user name and a password */
   url: string;
 }
 
@@ -27,7 +27,7 @@ export function proxyFor(
   return isExempt(peer, exempt) ? undefined : { variable, url };
 }
 
-/** As the runtime reads NO_PROXY: `*`, names with the names below them, `name:port`, addresses and ranges of addresses. */
+/** Follows the runtime's NO_PROXY: `*`, names with their subdomains, `name:port`, addresses and address ranges. */
 const isExempt = (peer: { host: string; port: string }, exempt: string): boolean =>
   exempt
     .toLowerCase()

@@ -41,7 +41,7 @@ const SMALLEST_FIRST = RANGES.map(([text, isPublic]) => ({ range: ipaddr.parseCI
   ({ range: [, left] }, { range: [, right] }) => right - left,
 );
 
-/** Hexadecimal only, without a zone: the library reads `::8.8.8.8` as an IPv4-mapped address, which it is not. */
+/** Hexadecimal only, without a zone, because the library mistakes `::8.8.8.8` for an IPv4-mapped address. */
 function expandedAddress(text: string): string | undefined {
   if (!isIPv6(text)) return isIPv4(text) ? text : undefined;
   return URL.parse(`https://[${text}]`)?.hostname.slice(1, -1);
@@ -62,7 +62,7 @@ export function isPublicAddress(text: string): boolean {
   return around?.isPublic ?? false;
 }
 
-/** Where machines of a cloud ask for their credentials, and addresses that only the own link has. */
+/** Metadata addresses, where cloud machines get their credentials, and link-local addresses. */
 const LINK_LOCAL = [
   "169.254.0.0/16",
   "fe80::/10",
@@ -73,7 +73,7 @@ const LINK_LOCAL = [
 
 /**
  * @param text an address as a resolver or a URL spells it, or a name
- * @returns whether it is link-local, or serves the metadata of a cloud machine; false for a name
+ * @returns whether it is a link-local or metadata address; false for a name
  * @source RFC 3927, RFC 4291 section 2.5.6, and the documentation of AWS, Alibaba Cloud and Oracle Cloud
  */
 export function isLinkLocalAddress(text: string): boolean {

@@ -8,7 +8,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { codeOf, DomainError } from "../errors.ts";
 import { isPublicAddress } from "./public-hosts.ts";
 
-/** The definition of public. Tests replace it, so that their own server counts as public; no setting does. */
+/** The definition of public. Tests replace it so that their own server counts as public; no setting can. */
 export interface PublicHosts {
   isPublic(address: string): boolean;
   /** @returns every address of the name */
@@ -24,14 +24,14 @@ export const PUBLIC_HOSTS: PublicHosts = {
 
 export interface PublicRequest {
   headers?: Readonly<Record<string, string>>;
-  /** refuses a body that has, or announces, more bytes than this */
+  /** the largest body that is accepted, whether announced or received */
   bytesMax: number;
   signal: AbortSignal;
 }
 
 /**
- * Fetches a URL without decoding a content coding. It connects when the first piece is read and disconnects after the last one,
- * or when the reader stops.
+ * Fetches a URL without decoding a content coding. Reading the first piece opens the connection; the last piece or the end of
+ * reading closes it.
  * @param url from `publicUrl`
  * @throws DomainError `invalid` `outbound.*`, whose text names neither host nor address
  */
@@ -87,7 +87,7 @@ function refuseLiteral({ hostname }: URL, { isPublic }: PublicHosts): void {
   if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();
 }
 
-/** The reader gets errors after the start of the response; the listeners keep an error from ending the process. */
+/** After the start of the response, the reader gets errors. The listeners keep an unread error from ending the process. */
 const responseTo = (request: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     request.on("error", reject);

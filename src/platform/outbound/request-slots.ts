@@ -1,12 +1,12 @@
-// The number of requests that this process may send at the same time. The runtime queues further ones without a word, and reads the
-// number once, from a variable of its environment.
+// The number of requests that this process may send at the same time. The runtime silently queues further ones, and reads the
+// number from an environment variable once.
 
-/** Read by the runtime when it starts. */
+/** The runtime reads it at startup. */
 export const SLOTS_VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
-/** The runtime's own number. It is left to everything but inference: provisioning, catalogs, the identity provider. */
+/** The runtime's default. Reserved for everything except inference: provisioning, catalogs, the identity provider. */
 export const OTHER_SLOTS = 256;
 
-/** @returns the slots of a process that forwards this many inference requests at the same time */
+/** @returns the slots for a process that forwards this many inference requests at the same time */
 export const slotsNeeded = (maxInFlight: number): number => maxInFlight + OTHER_SLOTS;
 
 /** @returns the slots of a process with this environment */

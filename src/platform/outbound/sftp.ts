@@ -1,12 +1,12 @@
-// Files of a peer over SFTP, such as the replica of a second machine. Each use has a separate connection. The peer is recognized
-// by its host key, and nothing else of it is trusted.
+// Files of a peer over SFTP, such as the replica of a second machine. Each use has a separate connection. The host key
+// authenticates the peer.
 import { Client, type SFTPWrapper } from "ssh2";
 
 export interface SftpLogin {
   user: string;
-  /** text of the file, without a passphrase */
+  /** content of the key file, without a passphrase */
   privateKey: string;
-  /** of the peer, as in `known_hosts`: `ssh-ed25519 AAAA…` */
+  /** host key of the peer, as in `known_hosts`: `ssh-ed25519 AAAA…` */
   hostKey: string;
 }
 
@@ -23,9 +23,9 @@ export interface RemoteFiles {
   list(folder: string): Promise<readonly RemoteEntry[]>;
   /** @returns the first REMOTE_TEXT_BYTES_MAX bytes; undefined for a missing file */
   read(file: string): Promise<string | undefined>;
-  /** Creates missing folders as well. @returns false if the file exists */
+  /** Creates missing folders too. @returns false if the file exists */
   create(file: string, text: string): Promise<boolean>;
-  /** A reader may see a part of the new text. */
+  /** Not atomic: a reader may see part of the new text. */
   replace(file: string, text: string): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ function opened(client: Client, { host, port, user, privateKey, hostKey }: Peer)
   });
 }
 
-/** The peer offers the key of this type, which may sign in several ways. */
+/** The algorithms for a host key of this type, which may sign in several ways. */
 const signaturesOf = (type: string) =>
   type === "ssh-rsa" ? (["rsa-sha2-512", "rsa-sha2-256"] as const) : [type];
 
@@ -117,7 +117,7 @@ function filesOf(sftp: SFTPWrapper): RemoteFiles {
     async create(file, text) {
       await makeFolder(file.slice(0, file.lastIndexOf("/")));
       const handle = await open(file, "wx").catch(async (error: unknown) => {
-        if (await exists(file)) return undefined; // servers have no status of their own for that
+        if (await exists(file)) return undefined; // SFTP has no specific status for that
         throw error;
       });
       if (handle) await write(handle, text);
@@ -136,7 +136,7 @@ const promised = <T>(question: (callback: (error: Failure, result: T) => void) =
 const done = (request: (callback: (error: Failure) => void) => void): Promise<void> =>
   new Promise((resolve, reject) => request((error) => (error ? reject(error) : resolve())));
 
-/** @returns undefined if the peer answers that there is no such file */
+/** @returns undefined if the peer reports that there is no such file */
 async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;

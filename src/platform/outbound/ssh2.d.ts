@@ -1,4 +1,4 @@
-// What we use of the library ssh2, which has no types of its own. Its published types bring those of another runtime with them.
+// Types for the parts of ssh2 that are used. The published types would add the types of another runtime.
 declare module "ssh2" {
   import type { EventEmitter } from "node:events";
   import type { Server as NetServer } from "node:net";
@@ -63,7 +63,7 @@ declare module "ssh2" {
     destroy(): void;
   }
 
-  /** The requests of a client; each is answered with its number. */
+  /** The requests of a client; each response repeats the number of its request. */
   export interface ServedFiles extends EventEmitter {
     handle(request: number, handle: Buffer): void;
     status(request: number, code: number): void;

@@ -1,6 +1,6 @@
-// Sends bytes to a peer that only takes them, such as a syslog receiver, over one TLS connection. TLS delivers in order: a peer
-// that ends its side after ours has read everything, and one that stops earlier resets the connection or ends its side first. That
-// is all that a protocol without responses can say, so each delivery has its own connection.
+// Sends bytes over one TLS connection to a peer that never responds, such as a syslog receiver. TLS delivers in order: a peer
+// that closes its side after ours has read everything; a peer that stops earlier resets the connection or closes its side
+// first. The protocol has no other confirmation, so each delivery uses its own connection.
 import { isIP } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 
@@ -8,11 +8,11 @@ type DeliveryOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUn
   signal: AbortSignal;
 };
 
-/** Time between the last byte and the end of our side. A proxy whose server is down closes the connection within this time. */
+/** Time between the last byte and closing our side. A proxy whose server is down closes the connection within this time. */
 const EARLY_END_MS = 200;
 
 /**
- * Sends the bytes, ends our side, and waits until the peer ends its side.
+ * Sends the bytes, closes our side, and waits until the peer closes its side.
  * @throws the error of the connection; the reason of the signal
  */
 export async function deliver(

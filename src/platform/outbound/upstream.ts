@@ -1,15 +1,15 @@
-// Sends requests to one upstream and streams both bodies. It follows no redirect, decodes nothing, repeats nothing, and has no time
-// limits of its own: callers abort. After a failed connection, the upstream is marked as down for a short time.
+// Sends requests to one upstream and streams both bodies. It neither follows redirects, nor decodes, nor retries, and has no
+// time limits: callers abort. After a failed connection, the upstream is marked as down for a short time.
 import { connect } from "node:net";
 import { SECOND_MS, within } from "../clock.ts";
 import { proxyFor } from "./proxy.ts";
 
-/** After a failed connection, requests fail at once for this long. */
+/** How long requests fail immediately after a failed connection. */
 export const CONNECTION_FAILURE_PAUSE_MS = SECOND_MS;
 
 /**
- * Why there is no response. `unreachable`: no connection, so nothing was sent; `reset`: it ended before the head was complete;
- * `bad_head`: the response is not valid HTTP.
+ * Why there is no response. `unreachable`: no connection, so nothing was sent; `reset`: it ended before the headers were
+ * complete; `bad_head`: the response is not valid HTTP.
  */
 export type UpstreamFault = "unreachable" | "reset" | "bad_head";
 
@@ -30,13 +30,13 @@ export interface UpstreamRequest {
   signal: AbortSignal;
 }
 
-/** Result of a trial connection; `silent`: neither accepted nor refused within the limit. */
+/** Result of a trial connection; `silent`: no reaction within the limit. */
 export type Reach = "accepts" | "refuses" | "silent";
 
 export interface UpstreamOptions {
   /** scheme, host, port and the prefix of all paths, without a trailing slash */
   url: string;
-  /** for a trial connection after a failure */
+  /** time limit of a trial connection after a failure */
   connectTimeoutMs: number;
   /** milliseconds of a monotonic clock */
   monotonicMs?: () => number;
@@ -46,7 +46,7 @@ export class Upstream {
   readonly #url: string;
   readonly #nowMs: () => number;
   readonly #connectTimeoutMs: number;
-  /** undefined while it is up */
+  /** undefined while the upstream is reachable */
   #downUntilMs: number | undefined;
   #connecting: Promise<Reach> | undefined;
   #hasSent = false;
@@ -57,7 +57,7 @@ export class Upstream {
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  /** Whether the last request reached it; undefined before the first one. */
+  /** Whether the last request reached the upstream; undefined before the first one. */
   get isUp(): boolean | undefined {
     if (this.#downUntilMs !== undefined) return false;
     return this.#hasSent ? true : undefined;
@@ -102,7 +102,7 @@ export class Upstream {
     return this.#connecting;
   }
 
-  /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; the others fail in the meantime. */
+  /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; meanwhile all others fail. */
   async #reconnect(): Promise<void> {
     if (this.#connecting || this.#nowMs() < (this.#downUntilMs ?? 0)) throw new UpstreamError("unreachable");
     if ((await this.reach(this.#connectTimeoutMs)) === "accepts") {
@@ -114,7 +114,7 @@ export class Upstream {
   }
 }
 
-/** An upstream behind a forwarding proxy is not tried: only the proxy can reach it. */
+/** Does not try an upstream behind a forwarding proxy, because only the proxy can reach it. */
 async function tryToConnect(url: URL, limitMs: number): Promise<Reach> {
   if (proxyFor(url, process.env)) return "accepts";
   const { promise, resolve } = Promise.withResolvers<Reach>();
@@ -132,7 +132,7 @@ async function tryToConnect(url: URL, limitMs: number): Promise<Reach> {
   }
 }
 
-/** Errors of the runtime before a connection was established, by code. */
+/** Codes of the runtime's errors before a connection is established. */
 const NO_CONNECTION =
   /^(?:ConnectionRefused|FailedToOpenSocket|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT|ENOTFOUND|EAI_\w+|EPROTO|DNS\w*|.*CERT.*|.*TLS.*|ERR_SSL\w*|UNABLE_TO\w*|HOSTNAME_MISMATCH|.*SELF_SIGNED.*)$/;
 const CONNECTION_ENDED = /^(?:ECONNRESET|ConnectionClosed|ConnectionReset|EPIPE|ECONNABORTED)$/;

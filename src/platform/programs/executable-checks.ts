@@ -1,5 +1,5 @@
-// Checks whether the operator's executable is the pinned one, and whether nobody else can change it; reports all problems
-// together. pinned-executable.ts runs it.
+// Checks that the operator's executable is the pinned one and that nobody else can change it; reports all problems together.
+// pinned-executable.ts runs it.
 import {
   type BigIntStats,
   closeSync,
@@ -16,7 +16,7 @@ import { sha256Hex } from "../ids.ts";
 
 export interface Pin {
   path: string;
-  /** 64 lowercase hexadecimal digits */
+  /** 64 64 lower-case hexadecimal digits */
   sha256: string;
 }
 
@@ -30,17 +30,17 @@ export const EXECUTABLE_BYTES_MAX = 256 * 1024 * 1024;
 const ANY_EXECUTE = 0o111n;
 const OTHERS_WRITE = 0o022n;
 
-/** @returns all problems that forbid running it; empty if it may run */
+/** @returns all problems that prevent running it; empty if it may run */
 export const inspectExecutable = (pin: Pin): PinProblem[] => readPinned(pin).problems;
 
 /**
- * @returns the bytes, to be used only without problems. Symbolic links are followed.
+ * @returns the bytes; use them only if no problem was reported. Symbolic links are followed.
  * @source handbook: gateway, How it is run
  */
 export function readPinned({ path, sha256 }: Pin): { bytes: Uint8Array; problems: PinProblem[] } {
   const problems: PinProblem[] = [];
   const isDigest = /^[0-9a-f]{64}$/.test(sha256);
-  if (!isDigest) problems.push({ about: "sha256", detail: "must be 64 lowercase hexadecimal digits" });
+  if (!isDigest) problems.push({ about: "sha256", detail: "must be 64 lower-case hexadecimal digits" });
   const wrong = (...details: string[]) => {
     problems.push(...details.map((detail) => ({ about: "path", detail }) as const));
     return { bytes: new Uint8Array(), problems };
@@ -52,7 +52,7 @@ export function readPinned({ path, sha256 }: Pin): { bytes: Uint8Array; problems
     const status = fstatSync(file, { bigint: true });
     if (!status.isFile()) return wrong(`${path} is not a regular file`);
     if (status.size > EXECUTABLE_BYTES_MAX) {
-      return wrong(`${path} has ${status.size} bytes; at most ${EXECUTABLE_BYTES_MAX} are run`);
+      return wrong(`${path} has ${status.size} bytes; the limit is ${EXECUTABLE_BYTES_MAX}`);
     }
     wrong(...unsafeBits(path, status), ...unsafeFolders(path));
     const bytes = readFileSync(file);
@@ -89,9 +89,9 @@ function writableByOthers(path: string, { uid, mode }: BigIntStats): string[] {
     ...(isTrusted ? [] : [`${path} belongs to user id ${uid}; it must belong to root or to user id ${self}`]),
     ...((mode & OTHERS_WRITE) === 0n
       ? []
-      : [`${path} can be changed by others than its owner; run: chmod go-w ${path}`]),
+      : [`${path} can be changed by users other than its owner; run: chmod go-w ${path}`]),
   ];
 }
 
-/** @returns the user whose rights this process has */
+/** @returns the effective user id of this process */
 export const ownId = (): bigint => BigInt(process.geteuid?.() ?? 0);

@@ -1,19 +1,19 @@
-// Notices when a running program fills a folder beyond a limit. The system has no such limit, so the folder is measured again and again.
+// Detects when a running program fills a folder beyond a limit. The system has no such limit, so the folder is measured
+// periodically.
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** A fast disk takes about 100 MiB in that time. */
+/** A fast disk writes about 100 MiB in this time. */
 const MEASURED_EVERY_MS = 50;
 
 export interface FolderLimit {
-  /** no link in it is followed */
+  /** symbolic links in it are not followed */
   path: string;
   bytesMax: number;
 }
 
 interface FolderWatch extends Disposable {
   bytesMax: number;
-  /** Measures once more. */
   isExceeded(): boolean;
 }
 
@@ -28,7 +28,7 @@ export function watchFolder({ path, bytesMax }: FolderLimit, onExcess: () => voi
   return { bytesMax, isExceeded, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** @returns bytes of the files in a folder; those that are removed in the meantime count nothing */
+/** @returns bytes of the files in a folder, without those that are removed meanwhile */
 function bytesIn(folder: string): number {
   let names: string[] = [];
   try {

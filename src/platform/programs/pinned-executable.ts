@@ -26,10 +26,9 @@ const OWNER_ONLY = 0o700;
 const EXECUTABLE_BY_OWNER = 0o500;
 const PERMISSIONS = 0o7777n;
 
-/** Runs the pinned bytes and nothing else. */
 export class PinnedExecutable {
   readonly #copy: string;
-  /** of the copy whose digest was verified */
+  /** status of the copy whose digest was verified */
   #fingerprint: string | undefined;
 
   /** @param directory private to this class, below the data directory; created if missing */
@@ -88,11 +87,12 @@ export class PinnedExecutable {
     writeFileSync(partial, bytes, { flag: "wx", mode: EXECUTABLE_BY_OWNER });
     renameSync(partial, this.#copy);
     const fingerprint = this.#intactFingerprint();
-    if (fingerprint === undefined) throw unverified(this.pin, ["its copy changed while it was made"]);
+    if (fingerprint === undefined)
+      throw unverified(this.pin, ["its copy changed while it was being written"]);
     return fingerprint;
   }
 
-  /** @returns undefined unless the copy is our file with the pinned bytes */
+  /** @returns the status of the copy; undefined unless it is our file with the pinned bytes */
   #intactFingerprint(): string | undefined {
     let file: number | undefined;
     try {
@@ -120,13 +120,13 @@ function makePrivate(directory: string): void {
       "forbidden",
       "executable.folder_unsafe",
       `${directory} is not a folder of user id ${ownId()}`,
-      { hint: `remove ${directory}; it is made again` },
+      { hint: `remove ${directory}; the service creates it again` },
     );
   }
   chmodSync(directory, OWNER_ONLY);
 }
 
-/** Copies of executables that were pinned before. */
+/** Removes copies of executables that were pinned before. */
 function removeOthers(directory: string, kept: string): void {
   for (const name of readdirSync(directory)) {
     if (name !== kept) rmSync(join(directory, name), { recursive: true, force: true });
@@ -150,7 +150,7 @@ function fingerprintAt(path: string): string | undefined {
   return status && fingerprintOf(status);
 }
 
-/** Changes with every write, replacement and change of permissions: the change time of a file cannot be set. */
+/** Changes with every write, replacement and change of permissions, because programs cannot set the change time of a file. */
 const fingerprintOf = ({ dev, ino, size, mode, uid, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mode, uid, mtimeNs, ctimeNs].join(" ");
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 export interface ProcessFacts {
-  /** the environment at the start of the process; later changes by the process itself are not visible */
+  /** the environment at the start of the process, without its own later changes */
   readonly environment: Readonly<Record<string, string>>;
   /** soft limit of open files and sockets */
   readonly openFilesMax: number;

@@ -1,5 +1,5 @@
-// Runs one program to its end: no shell, its own environment, bounded output, one deadline, and no remaining process in its group.
-// pinned-executable.ts verifies the bytes.
+// Runs one program to its end: no shell, its own environment, bounded output, one deadline, and no process of its group left
+// afterwards. pinned-executable.ts verifies the bytes.
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, DomainError } from "../errors.ts";
@@ -20,43 +20,44 @@ export interface Program extends Invocation {
   path: string;
   /** default: none */
   args?: readonly string[];
-  /** private folder for the input until the program has read it */
+  /** private folder that holds the input until the program has read it */
   directory: string;
-  /** default: WORKING_DIRECTORY */
   workingDirectory?: string;
-  /** text that the program and those it starts read at SHARED_TEXT_PATH; it is in no folder, argument or variable */
+  /** text that the program and its children read at SHARED_TEXT_PATH; no folder, argument or variable shows it */
   sharedText?: string;
   /** open file that gets the output, in place of the result */
   outputFile?: number;
-  /** of standard error that is kept; default: 0, because it may contain secrets */
+  /** bytes of standard error to keep; default: 0, because it may contain secrets */
   errorBytesMax?: number;
-  /** a program that fills it beyond that is killed */
+  /** a program that exceeds the limit is killed */
   filled?: FolderLimit;
 }
 
-/** Where `sharedText` is. */
+/** The path at which programs read `sharedText`. */
 export const SHARED_TEXT_PATH = "/dev/fd/3";
 
 export interface ProgramResult {
   /** null if a signal ended it */
   exitCode: number | null;
   output: Uint8Array;
-  /** written to standard error */
+  /** number of bytes written to standard error */
   errorBytes: number;
 }
 
 export interface ProgramEnd extends ProgramResult {
-  /** the beginning of standard error, as far as it was to be kept */
+  /** the beginning of standard error, up to `stderrBytesMax` */
   errors: Uint8Array;
 }
 
-/** Belongs to no service and is never unmounted or removed. */
+/** A folder that belongs to no service and is never unmounted or removed. */
 const WORKING_DIRECTORY = "/";
-/** How long to wait for output after the end, if a descendant outside the process group keeps the pipe open. */
+/**
+ * How long to wait for output after the program ends, because a descendant outside its process group may keep the pipe open.
+ */
 const EXIT_GRACE_MS = 1_000;
 
 /**
- * @param signal the deadline; it covers everything
+ * @param signal the deadline of all work here
  * @throws DomainError `program.not_started`, `program.too_slow`, `program.output_too_large`, `program.folder_too_large`
  * @source handbook: gateway, How it is run
  */
@@ -115,9 +116,12 @@ function start({ path, args = [], environment, input, directory, sharedText, ...
   }
 }
 
-/** A file without a name: a program may open /dev/stdin again or never read it, and no write can fail or block. */
+/**
+ * Unlinked after opening. A file instead of a pipe, because the program may reopen /dev/stdin or never read it, and a write to
+ * a file cannot block.
+ */
 function openUnlinkedFile(path: string, text: string): number {
-  rmSync(path, { force: true }); // of a process with the same id that died here
+  rmSync(path, { force: true }); // left by a dead process with the same id
   writeFileSync(path, text, { flag: "wx", mode: 0o600 });
   try {
     return openOwnFile(path);
@@ -126,7 +130,7 @@ function openUnlinkedFile(path: string, text: string): number {
   }
 }
 
-/** Leaders of the groups that run; this process may end in the middle. */
+/** Leaders of the running groups, which must not outlive this process. */
 const running = new Set<number>();
 process.on("exit", () => {
   for (const leader of running) killGroup(leader);
@@ -147,7 +151,7 @@ interface Bounds {
   onExcess?: () => void;
 }
 
-/** @param stream a number for output that goes to a file */
+/** @param stream a number if the output goes to a file */
 function collect(stream: ReadableStream<Uint8Array> | number | undefined, { bytesMax, onExcess }: Bounds) {
   if (!(stream instanceof ReadableStream)) return NOTHING;
   const reader = stream.getReader();
@@ -165,20 +169,20 @@ function collect(stream: ReadableStream<Uint8Array> | number | undefined, { byte
 }
 
 const tooSlow = (): DomainError =>
-  new DomainError("unavailable", "program.too_slow", "it did not end in time, and was killed");
+  new DomainError("unavailable", "program.too_slow", "it exceeded the time limit and was killed");
 
 const outputTooLarge = ({ outputBytesMax }: Program): DomainError =>
   new DomainError(
     "unavailable",
     "program.output_too_large",
-    `it printed more than ${outputBytesMax} bytes, and was killed`,
+    `it printed more than ${outputBytesMax} bytes and was killed`,
   );
 
 const folderTooLarge = (bytesMax: number): DomainError =>
   new DomainError(
     "unavailable",
     "program.folder_too_large",
-    `it wrote more than ${bytesMax} bytes, and was killed`,
+    `it wrote more than ${bytesMax} bytes and was killed`,
   );
 
 function notStarted(path: string, cause: unknown): DomainError {

@@ -1,8 +1,8 @@
-// Starts the running program again in its own process: the same id, arguments, streams and parent, with other variables. Some
-// settings are read by the runtime only when it starts, so they can be set in no other way.
+// Replaces the running program with a new run in the same process: the same id, arguments, streams and parent, with other
+// environment variables. The runtime reads some variables only at startup, so they cannot be set in any other way.
 
 /**
- * Does not return where it succeeds. Nothing may be open that must be closed, because this run ends here.
+ * Does not return if it succeeds. Close everything that must be closed before this call.
  * @param variables in addition to the environment of this process
  * @throws Error if the system refuses; the process continues
  */

@@ -3,11 +3,11 @@
 import { SECOND_MS } from "../clock.ts";
 import type { JobRow } from "./tables.ts";
 
-/** How long a lease lasts beyond the time limit of the run, for a run that ends slowly. */
+/** How long a lease lasts beyond the time limit of its run, because a run may end slowly. */
 export const LEASE_GRACE_MS = 30 * SECOND_MS;
 /**
- * Turns for which a lease must look expired before it is taken over. After a jump of the clock a valid lease also looks
- * expired, but its owner renews it within one turn.
+ * Number of turns that a lease must look expired before another process takes it over. After a clock jump a valid lease also
+ * looks expired, but its owner renews it within one turn.
  */
 export const TAKEOVER_TURNS = 5;
 
@@ -15,15 +15,15 @@ export const TAKEOVER_TURNS = 5;
 export const leaseUntilMs = (timeLimitMs: number, nowMs: number): number =>
   nowMs + timeLimitMs + LEASE_GRACE_MS;
 
-/** @returns whether the lease can belong to a running job by the present clock */
+/** @returns whether the lease is valid by the current clock */
 export const isLeaseValid = (
   untilMs: number,
   { timeLimitMs, nowMs }: { timeLimitMs: number; nowMs: number },
 ): boolean => untilMs > nowMs && untilMs <= leaseUntilMs(timeLimitMs, nowMs);
 
 /**
- * @returns a function to call once a turn. It returns whether a job can be taken: it has no lease, or its lease has looked
- *   expired and has not changed for TAKEOVER_TURNS turns.
+ * @returns a function to call once a turn. It returns whether a job can be taken: the job has no lease, or its lease has been
+ * expired and unchanged for TAKEOVER_TURNS turns.
  */
 export function createTakeover(): (row: JobRow, present: { timeLimitMs: number; nowMs: number }) => boolean {
   const suspects = new Map<string, { lease: string; turns: number }>();

@@ -4,14 +4,14 @@ import { SECOND_MS } from "../clock.ts";
 import { JOB_OUTCOMES, type JobOutcome, type JobRow } from "./tables.ts";
 
 export interface JobMetrics {
-  /** Sets the counters of the job to zero, and its period. */
+  /** Initializes the counters and the period of a job. */
   add(job: { name: string; everyMs: number }): void;
   /** Restores the last success that an earlier process recorded, so that the job does not look overdue after a restart. */
   restoreLastSuccess(row: JobRow): void;
   ended(job: string, outcome: JobOutcome, finishedAtMs: number): void;
 }
 
-/** @param metrics by default a registry that nobody reads */
+/** @param metrics default: a registry that nobody reads */
 export function createJobMetrics(metrics = new Registry()): JobMetrics {
   const runs = new Counter({
     name: "quartermaster_job_runs_total",

@@ -1,6 +1,6 @@
-// Runs named jobs when they are due, each in one process at a time. Due times and leases are rows, so that a restart or a
-// second process continues the schedule. The areas implement the jobs. The wall clock may jump, so every turn compares the
-// times again and nothing waits for a distant time.
+// Runs named jobs when they are due, each in one process at a time. Due times and leases are rows, so a restart or a second
+// process continues the schedule. The areas implement the jobs. The wall clock may jump, so no timer waits for a due time:
+// every turn compares the times again.
 
 import type { Registry } from "prom-client";
 import { type Clock, DAY_MS, SECOND_MS, within } from "../clock.ts";
@@ -23,26 +23,27 @@ export interface Job {
   name: string;
   /** from the end of one run to the next */
   everyMs: number;
-  /** up to this much is added at random, so that jobs and installations spread out */
+  /** maximum random delay, which spreads out jobs and installations */
   jitterMs: number;
   /** after this time the signal aborts; 1 to TIME_LIMIT_MAX_MS */
   timeLimitMs: number;
-  /** the first turn of a process makes it due, whenever it would be */
+  /** the first turn of a process makes it due */
   runsAtStart?: true;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface Scheduler {
   /**
-   * Adds a job. The next turn plans its first run within `jitterMs`, or at once if it runs at the start, and a later turn starts it.
+   * Adds a job. The next turn plans its first run within `jitterMs`, or immediately if it runs at startup, and a later turn
+   * starts it.
    * @throws for a duplicate name or an invalid time limit, which are bugs
    */
   register(job: Job): void;
   /** @returns whether a job with this name is registered */
   has(name: string): boolean;
   /**
-   * Ends the leases of earlier processes, so that their jobs can run at once. Call it before `start`, and only in the process
-   * that holds the lock of the data directory: the lock proves that no other process runs jobs.
+   * Ends the leases of earlier processes, so that their jobs can run immediately. Call it before `start`, and only while
+   * holding the lock of the data directory, which proves that no other process runs jobs.
    */
   takeOverLeases(): Promise<void>;
   /** Takes a turn now and every second. */
@@ -69,7 +70,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => new Lea
 interface Run {
   lease: store.Lease;
   readonly abort: AbortController;
-  /** the reason for which the run was aborted */
+  /** why the run was aborted */
   endedBy?: JobOutcome;
   done: Promise<void>;
 }
@@ -177,7 +178,7 @@ class LeaseScheduler implements Scheduler {
       const firstRunAtMs = nowMs + (isStart ? 0 : this.#jitterMs(job));
       await db.write((tx) => store.addJob(tx, job.name, firstRunAtMs), "jobs");
     } else if (!isStart && row.nextRunAtMs > nowMs + job.everyMs + job.jitterMs) {
-      // Planned before the clock was set back; waiting for that time could take years.
+      // The time was planned before the clock was set back; waiting for it could take years.
       await db.write((tx) => store.moveDueTime(tx, row, this.#nextRunAtMs(job)), "jobs");
     } else if (
       this.#canTake(row, { ...job, nowMs }) &&
@@ -197,7 +198,7 @@ class LeaseScheduler implements Scheduler {
     return taken ? this.#begin(job, lease) : undefined;
   }
 
-  /** Renews a lease that looks expired to others after a jump of the clock, unless the run was aborted. */
+  /** Renews a lease that looks expired after a clock jump, unless the run was aborted. */
   async #keepLease(job: Job, run: Run): Promise<void> {
     const nowMs = this.options.clock.nowMs();
     if (run.endedBy || isLeaseValid(run.lease.untilMs, { ...job, nowMs })) return;

@@ -8,7 +8,7 @@ import { type JobOutcome, type JobRow, jobs } from "./tables.ts";
 /** Maximum number of registered jobs. */
 export const JOBS_MAX = 64;
 
-/** The right of one run to a job. `owner` is new for each run, so that an old run cannot be taken for a newer one. */
+/** The right of one run to a job. Each run has a new `owner`, so an old run cannot be mistaken for a newer one. */
 export interface Lease {
   owner: string;
   untilMs: number;
@@ -31,7 +31,7 @@ export const listJobs = (connection: Connection, names: readonly string[]): Map<
       .map((row) => [row.name, row]),
   );
 
-/** @returns all jobs that have a row, by name, including jobs that no process registers now */
+/** @returns all jobs that have a row, by name, including jobs that no process registers anymore */
 export const listAllJobs = (connection: Connection): JobRow[] =>
   connection.select().from(jobs).orderBy(asc(jobs.name)).limit(JOBS_MAX).all();
 
@@ -95,7 +95,6 @@ export const renewLease = (tx: Tx, name: string, lease: Lease): boolean =>
     .returning({ name: jobs.name })
     .all().length === 1;
 
-/** The result of a run. Without `nextRunAtMs` the job stays due. */
 export interface RunResult {
   finishedAtMs: number;
   outcome: JobOutcome;

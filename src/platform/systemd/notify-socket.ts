@@ -21,7 +21,7 @@ const SOCK_CLOEXEC = 0o2000000;
 const SOL_SOCKET = 1;
 const SO_SNDTIMEO = 21;
 const CLOCK_MONOTONIC = 1;
-/** A message that `systemd` does not accept within this time is lost, because requests wait in the meantime. */
+/** A message that `systemd` does not accept within this time is lost, because requests wait meanwhile. */
 const SEND_TIMEOUT_SECONDS = 1n;
 
 /**
@@ -64,13 +64,13 @@ function openLibrary() {
   } catch (cause) {
     const message = `the service manager cannot be notified: ${cause instanceof Error ? cause.message : cause}`;
     throw new DomainError("unavailable", "notify.unavailable", message, {
-      hint: "a unit with MemoryDenyWriteExecute=yes needs Type=exec, NotifyAccess=none and WatchdogSec=0 beside it",
+      hint: "a unit with MemoryDenyWriteExecute=yes also needs Type=exec, NotifyAccess=none and WatchdogSec=0",
       cause,
     });
   }
 }
 
-/** @returns struct sockaddr_un; an abstract name starts with a zero byte and ends with the address */
+/** @returns struct sockaddr_un; an abstract name starts with a zero byte and has no terminator */
 function addressOf(address: string): Uint8Array {
   const path = Buffer.from(address.replace(/^@/, "\0"));
   if (/^[@/]/.test(address) && path.length <= SOCKET_PATH_BYTES_MAX) {

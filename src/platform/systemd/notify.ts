@@ -6,7 +6,7 @@ import { openNotifySocket } from "./notify-socket.ts";
 export interface ManagerAddress {
   /** $NOTIFY_SOCKET */
   readonly socket: string;
-  /** silence after which it ends us; undefined without a watchdog */
+  /** interval after which the manager kills a silent service; undefined without a watchdog */
   readonly watchdogMs: number | undefined;
 }
 
@@ -15,7 +15,7 @@ export type Assignments = Readonly<Record<string, string>>;
 
 export interface ServiceManager {
   readonly watchdogMs: number | undefined;
-  /** @returns whether the manager accepted it; the caller cannot do anything if not */
+  /** @returns whether the manager accepted it */
   notify(state: Assignments): boolean;
   /** Sends RELOADING with its start time, so that `systemctl reload` waits for the next READY. */
   notifyReloading(): boolean;

@@ -1,13 +1,14 @@
-// Starts units of systemd for a command of root that becomes the owner of the data directory in the meantime: only root may start
-// them. systemctl is the interface that systemd documents for programs; its D-Bus interface would need its own client.
+// Starts systemd units for a command of root that becomes the owner of the data directory before it can start them: only root
+// may do so. systemctl is the interface that systemd documents for programs; its D-Bus interface would need its own client.
 
 export interface UnitStarter extends Disposable {
-  /** Enables them, too: they start again with the machine. @returns what systemctl says went wrong; undefined when all units run */
+  /** Also enables them, so they start again with the machine. @returns the error of systemctl; undefined if all units run */
   start(): Promise<string | undefined>;
 }
 
 /**
- * Starts a child process that keeps the rights of this process, and waits. It ends without starting anything when this process ends.
+ * Starts a child process that keeps the rights of this process, and waits. It ends without starting anything if this process
+ * ends first.
  * @param path list of folders, as in the variable PATH
  * @returns undefined if systemd does not run here or lacks one of the units
  */
@@ -29,7 +30,7 @@ export function unitStarter(units: readonly string[], path: string): UnitStarter
       const [said, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
       return exitCode === 0 ? undefined : said.trim() || `systemctl ended with exit code ${exitCode}`;
     },
-    [Symbol.dispose]: () => void child.stdin.end(), // it cannot be killed by the owner of the data directory
+    [Symbol.dispose]: () => void child.stdin.end(), // the owner of the data directory cannot kill it
   };
 }
 

@@ -1,5 +1,5 @@
 // Reads the members of untyped JSON objects. Each read reports problems in plain words and returns only usable values, so that
-// validation can continue and find the remaining problems. It contains no rules of packages or policies.
+// validation can continue and find the remaining problems. Rules of packages and policies are elsewhere.
 
 import { closest, distance } from "fastest-levenshtein";
 import { pointerOf } from "../errors.ts";
@@ -9,7 +9,6 @@ import { type ProblemList, quoted } from "./problem-list.ts";
 /** limit for member names and for keys of open maps: platforms, helper commands, variables */
 export const KEY_CHARACTERS_MAX = 128;
 
-/** A value and its position in the input. */
 export interface Place {
   readonly value: unknown;
   /** RFC 6901 */
@@ -20,10 +19,10 @@ export interface Place {
 export const PROTOTYPE_KEY = "__proto__";
 export const RESERVED_KEY = "is a reserved key; choose another";
 
-/** Half a surrogate pair would become another character in UTF-8, and a NUL ends texts in many programs. */
+/** UTF-8 replaces half a surrogate pair with another character, and many programs end a text at a NUL. */
 export const NOT_UNICODE = "must be Unicode text without NUL";
 
-/** @returns whether every program can carry the text */
+/** @returns whether every program can handle the text */
 export const isUnicodeText = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
@@ -46,7 +45,7 @@ export const unknownMember = (name: string, known: readonly string[]): string =>
     : `is not a known member; allowed here are ${known.join(", ")}`;
 };
 
-/** Reports a key that no map may have. @returns whether the key is allowed */
+/** Reports a key that is never allowed in a map. @returns whether the key is allowed */
 const isUsableKey = (problems: ProblemList, object: Place, key: string): boolean => {
   if (key.length === 0 || key.length > KEY_CHARACTERS_MAX) {
     problems.add(
@@ -190,6 +189,6 @@ export const readText = (place: Place, problems: ProblemList, charactersMax: num
   return value;
 };
 
-/** YAML parses an unquoted 1.2 as a number, which happens with versions and digests. */
+/** Suggests quotes for a version or digest that YAML parses as a number, such as 1.2. */
 const quoteHint = (value: unknown): string =>
   typeof value === "number" || typeof value === "boolean" ? "; write it in quotes" : "";

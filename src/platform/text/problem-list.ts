@@ -3,10 +3,10 @@
 import type { Problem } from "../errors.ts";
 
 export const PROBLEMS_MAX = 100;
-/** Characters of the input that a message repeats. */
+/** Maximum characters of the input in one message. */
 export const QUOTE_CHARACTERS_MAX = 60;
 
-/** Characters of the input that one error repeats, whatever it quotes. */
+/** Maximum characters of the input in one error. */
 export const EXCERPT_CHARACTERS_MAX = 200;
 
 /** @returns the text, shortened with an ellipsis if it exceeds the limit */
@@ -31,13 +31,13 @@ export class ProblemList {
     return this.#kept.length >= PROBLEMS_MAX;
   }
 
-  /** @param position in a file, where no pointer can name it */
+  /** @param position in a file, for a problem without a pointer */
   add(pointer: string, detail: string, position: Position = {}): void {
     this.#count += 1;
     if (!this.isFull) this.#kept.push({ pointer, detail, ...position });
   }
 
-  /** @returns at most PROBLEMS_MAX problems, and one more that says how many were left out */
+  /** @returns at most PROBLEMS_MAX problems, followed by one that counts the omitted ones */
   list(): Problem[] {
     const more = this.#count - this.#kept.length;
     return more === 0 ? [...this.#kept] : [...this.#kept, { pointer: "", detail: `and ${more} more` }];

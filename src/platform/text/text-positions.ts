@@ -1,4 +1,4 @@
-// Lines and columns of offsets in a text, whose lines end with a line feed.
+// Converts offsets in a text to lines and columns. Lines end with a line feed.
 
 /** @returns the offset of each line, in UTF-16 units */
 export function lineStartsOf(text: string): number[] {

@@ -1,23 +1,22 @@
-// Values that a parser may produce and that nothing may keep: infinite numbers, which JSON cannot carry, members that replace the
-// prototype of an object, and texts that UTF-8 or other programs cannot carry.
+// Finds values that a parser may produce but that must not be stored: infinite numbers, members that replace the prototype of
+// an object, and texts that UTF-8 or other programs cannot represent.
 
 import { pointerOf } from "../errors.ts";
 import { isJsonObject } from "../json/json-object.ts";
 import { isUnicodeText, NOT_UNICODE, PROTOTYPE_KEY, RESERVED_KEY } from "./object-reader.ts";
 
-export const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
+export const NOT_FINITE = "must be a number that JSON can represent, not infinity or NaN";
 
 interface Walk {
   /** nesting levels of objects and lists; a deeper value is reported and not searched */
   depthMax: number;
-  /** @param pointer from the value */
   report(pointer: string, detail: string): void;
 }
 
-/** Reports every such value in the value, and what is nested too deep. */
+/** Reports every such value, and every value that is nested too deeply. */
 export const reportUnusable = (value: unknown, walk: Walk): void => search(value, [], walk);
 
-/** Builds pointers for reports only, because large values have hundreds of thousands of places. */
+/** Builds pointers only for reports, because large values have hundreds of thousands of members. */
 function search(value: unknown, path: (string | number)[], walk: Walk): void {
   const { depthMax, report } = walk;
   if (typeof value === "number" && !Number.isFinite(value)) report(pointerOf(path), NOT_FINITE);

@@ -1,5 +1,5 @@
 // Changes single members of a YAML or JSON mapping and leaves every other character as it is: comments, order, quotes and
-// indentation. The nodes of the library say where a member is; its writer would reformat the whole text.
+// indentation. The library's nodes give the position of a member; its writer would reformat the whole text.
 import { isDeepStrictEqual } from "node:util";
 import { Document, isMap, isNode, isScalar, type Pair } from "yaml";
 import { isJsonObject } from "../json/json-object.ts";
@@ -10,7 +10,7 @@ import { readYamlText } from "./yaml-text.ts";
 /** New values by name; undefined removes the member. */
 export type MemberChanges = Readonly<Record<string, string | boolean | undefined>>;
 
-/** A part of the text that another one replaces. */
+/** The replacement of a part of the text. */
 interface Splice {
   from: number;
   to: number;
@@ -27,8 +27,8 @@ interface Member {
 }
 
 /**
- * @returns the text with members of its outermost mapping changed; undefined if it cannot be read, or if another value would change
- *   with them, such as one that refers to a changed member
+ * @returns the text with changed members in its outermost mapping; undefined if it cannot be read, or if another value would
+ * change too, such as an alias of a changed member
  */
 export function withMembers(text: string, changes: MemberChanges, bounds: YamlBounds): string | undefined {
   const before = contentOf(text, bounds);
@@ -87,7 +87,7 @@ function memberOf({ key, value }: Pair<unknown, unknown>): Member {
 const rangeOf = (node: unknown): readonly [from: number, to: number] | undefined =>
   isNode(node) && node.range ? [node.range[0], node.range[1]] : undefined;
 
-/** @returns the value as the library writes it in a block, with quotes where it needs them */
+/** @returns the value as the library writes it in a block, with quotes where needed */
 const valueText = (value: string | boolean): string =>
   new Document(value, { schema: "core" }).toString({ lineWidth: 0 }).trimEnd();
 

@@ -1,5 +1,5 @@
-// Reads ordinary YAML without problems many times as fast as yaml-source.ts, which reads every other text: with aliases, tags,
-// directives, tabs or several documents, beyond a limit, or with problems, because it names all of them.
+// Reads ordinary, valid YAML many times as fast as yaml-source.ts. That file reads all other texts: those with aliases, tags,
+// directives, tabs or several documents, beyond a limit, or with problems, which it lists completely.
 import {
   EVENT_ID,
   type Event,
@@ -19,12 +19,12 @@ import { lineStartsOf } from "./text-positions.ts";
 import { YAML_VALUES_MAX } from "./yaml-scan.ts";
 import { MERGE_KEY, YAML_DEPTH_MAX, type YamlBounds } from "./yaml-source.ts";
 
-/** Longer keys are not ordinary: their limit is one of their JSON, NAME_CHARACTERS_MAX. */
+/** Longer keys are not ordinary: NAME_CHARACTERS_MAX limits their length in JSON. */
 export const KEY_CHARACTERS_MAX = 512;
 
 /**
- * Readers of YAML differ about tabs, line ends of other systems, byte order marks, directives, ends of documents, and blocks whose
- * header says how far they are indented.
+ * YAML readers disagree about tabs, other line ends, byte order marks, directives, document ends, and blocks with an explicit
+ * indentation.
  */
 const UNUSUAL_MARK =
   /[\t\ufeff\u0085\u2028\u2029]|\r(?!\n)|^(?:%|\.\.\.| +---)|[|>][-+]?[1-9][-+]?(?: *| +#.*)\r?$/m;
@@ -33,7 +33,8 @@ export interface OrdinaryYaml {
   readonly content: unknown;
   /**
    * @param pointer from the root
-   * @returns the offset of the value, or of its nearest existing ancestor, in UTF-16 units; undefined if it is not known here
+   * @returns the offset of the value, or of its nearest existing ancestor, in UTF-16 units; undefined if this reader does not
+   * know it
    */
   offsetOf(pointer: string): number | undefined;
 }
@@ -46,31 +47,31 @@ export function readOrdinaryYaml(
   text: string,
   { tokensMax }: Pick<YamlBounds, "tokensMax">,
 ): OrdinaryYaml | undefined {
-  // Readers differ about blanks that end a text without ending its line.
+  // Readers disagree about blanks at the end of a text without a final line break.
   if (UNUSUAL_MARK.test(text) || text.endsWith(" ")) return undefined;
   const lines = lineStartsOf(text).length;
   if (lines > tokensMax) return undefined;
   try {
     const events = parseEvents(text, { maxDepth: YAML_DEPTH_MAX });
-    // The other reader counts tokens, which are more in any text of some length.
+    // The other reader counts tokens; any text of some length has more of them.
     if (lines + events.length > tokensMax) return undefined;
     const content = new Values(text, events).document();
     return { content, offsetOf: (pointer) => offsetAt(text, events, tokensOf(pointer)) };
   } catch {
-    return undefined; // the other reader accepts the text, or reports what is wrong with it
+    return undefined; // the other reader accepts the text or reports its problems
   }
 }
 
-/** Ends the reading of a text that is not ordinary. */
+/** Stops reading a text that is not ordinary. */
 const unusual = (what: string): Error => new Error(what);
 
-/** @returns the event of a node without an anchor and a tag */
+/** @returns the event of a node without an anchor or a tag */
 function plain<Node extends ScalarEvent | SequenceEvent | MappingEvent>(event: Node): Node {
   if (event.anchorStart >= 0 || event.tagStart >= 0) throw unusual("anchor or tag");
   return event;
 }
 
-/** Builds the value of a document from its events, whose nesting the parser has limited. */
+/** Builds the value of a document from its events; the parser has limited their nesting. */
 class Values {
   readonly #shapes = new NamedShapes();
   #largeObjectMembers = 0;
@@ -181,7 +182,7 @@ function plainValueOf(text: string): unknown {
 
 /**
  * @param events of a document that was read
- * @returns the offset of the place, or of its nearest existing ancestor; undefined where the parser does not tell it
+ * @returns the offset of the place, or of its nearest existing ancestor; undefined if the parser does not report it
  */
 function offsetAt(text: string, events: readonly Event[], tokens: readonly string[]): number | undefined {
   let place: Place = { at: 1, offset: startOf(events[1]) };
@@ -196,11 +197,11 @@ function offsetAt(text: string, events: readonly Event[], tokens: readonly strin
 interface Place {
   /** index of the event with the value */
   readonly at: number;
-  /** of the value; of a member, that of its key */
+  /** offset of the value; for a member, offset of its key */
   readonly offset: number | undefined;
 }
 
-/** @returns the member or item of that name or index */
+/** @returns the member or item with that name or index */
 function partAt(
   text: string,
   events: readonly Event[],

@@ -44,13 +44,13 @@ const TABBED = "is indented with a tab; use spaces";
 /** tokens between two calls of `isOver` */
 const TOKENS_PER_LOOK = 1_000;
 
-/** @returns the refusal of a text that `isOver` stops */
+/** @returns the error for a text that `isOver` stopped */
 export const tooSlow = (): DomainError =>
   new DomainError("invalid", "document.too_slow", "the document takes too long to read as YAML", {
-    hint: "write it as JSON, which is read at once, or with fewer lines",
+    hint: "write it as JSON, which is read much faster, or with fewer lines",
   });
 
-/** the key that merges one mapping into another, if it is not quoted */
+/** the key that merges one mapping into another, unless it is quoted */
 export const MERGE_KEY = "<<";
 
 const YAML_OPTIONS = {
@@ -62,7 +62,7 @@ const YAML_OPTIONS = {
   uniqueKeys: false,
 };
 
-/** Reports bytes that are too many or not text. @returns the text; undefined if a problem was reported */
+/** Reports input that is too large or not text. @returns the text; undefined if a problem was reported */
 export const decodeText = (
   bytes: Uint8Array,
   problems: ProblemList,
@@ -159,7 +159,7 @@ const parseFirstDocument = (
   return { document, faults: [...faults, ...(document ? faultsOf(document, quoteOffset) : [])] };
 };
 
-/** @param quoteOffset of the last quote that opens: one that is not closed lasts until the end of the text, where the library finds it */
+/** @param quoteOffset of the last opening quote; the library reports an unclosed quote only at the end of the text */
 const faultsOf = ({ errors, warnings }: Document.Parsed, quoteOffset: number): Fault[] =>
   [...errors.slice(0, PROBLEMS_MAX), ...warnings.slice(0, PROBLEMS_MAX)].map((fault) => ({
     offset: isOpenQuote(fault) ? quoteOffset : fault.pos[0],
@@ -169,7 +169,7 @@ const faultsOf = ({ errors, warnings }: Document.Parsed, quoteOffset: number): F
 const isOpenQuote = ({ code, message }: YAMLError): boolean =>
   code === "MISSING_CHAR" && /^Missing closing ["']quote/.test(message);
 
-/** The problem, without words of the library and without quoting the text, which may hold secrets. */
+/** The problem in our own words, without quoting the text, which may hold secrets. */
 const wordsOf = ({ code, message }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;
   if (code === "NON_STRING_KEY") return "has a key that is not plain text";
@@ -179,9 +179,9 @@ const wordsOf = ({ code, message }: YAMLError): string => {
   return `cannot be read as YAML: ${words}`;
 };
 
-/** by the code and the message of the library */
+/** by the library's code and message */
 const FAULTS: readonly (readonly [RegExp, string])[] = [
-  [/closing ["']quote/, "a quote opens here and is never closed"],
+  [/closing ["']quote/, "this quote is never closed"],
   [/Missing , /, "a comma or a colon is missing between two items"],
   [/Missing space after :/, "a blank is missing after the colon"],
   [/Sequence item without/, "a dash is missing before an item of the list"],
@@ -191,9 +191,9 @@ const FAULTS: readonly (readonly [RegExp, string])[] = [
   [/^BAD_INDENT/, "the line is indented differently from those around it"],
   [/Nested mappings/, "a value has a colon and a blank in it; write it in quotes"],
   [/^BAD_SCALAR_START/, "a value begins with a character that has a meaning in YAML; write it in quotes"],
-  [/^BAD_DQ_ESCAPE/, "a backslash begins no known escape; write two of them, or use single quotes"],
-  [/Block scalar header/, "text follows | or > in the same line"],
-  [/ALIAS|ANCHOR|BAD_PROP_ORDER/, "an anchor or an alias is not allowed like this"],
+  [/^BAD_DQ_ESCAPE/, "a backslash starts an unknown escape; write two of them, or use single quotes"],
+  [/Block scalar header/, "text follows | or > on the same line"],
+  [/ALIAS|ANCHOR|BAD_PROP_ORDER/, "an anchor or an alias is not allowed here"],
   [
     /^UNEXPECTED_TOKEN|^BLOCK_/,
     "this is not expected here; check quotes, brackets and indentation before it",

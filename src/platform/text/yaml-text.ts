@@ -66,7 +66,7 @@ const ordinaryPositions = (
 /**
  * @param root pointer from the root of the text to the part
  * @param problems with pointers from the root of the part
- * @returns the same with pointers from the root of the text, and positions
+ * @returns the same problems with pointers from the root of the text, and positions
  */
 export const locate = (
   { positionsOf }: Pick<YamlText, "positionsOf">,
@@ -103,7 +103,7 @@ const positionAt = ({ document, positionAt }: YamlSource, pointer: string): Posi
 
 const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
-/** @returns the node of a member or item, and its first node: a member begins with its key */
+/** @returns the node of a member or item, and the node where it begins: the key of a member */
 const childOf = (document: Document.Parsed, parent: unknown, token: string) => {
   const node = isAlias(parent) ? parent.resolve(document) : parent;
   if (isSeq(node)) {

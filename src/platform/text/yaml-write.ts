@@ -8,7 +8,7 @@ const MERGE_KEY_IN_JSON = JSON.stringify(MERGE_KEY);
 /** @param content plain JSON @returns YAML text; lines are not folded, so that a diff shows every value on one line */
 export const yamlText = (content: object): string => {
   const document = new Document(content, { schema: "core", aliasDuplicateObjects: false });
-  // Visits are a third of the work, and no content has directives.
+  // Visits take a third of the time, and no content has directives.
   if (JSON.stringify(content).includes(MERGE_KEY_IN_JSON)) quoteMergeKeys(document);
   return document.toString({ lineWidth: 0, directives: false });
 };

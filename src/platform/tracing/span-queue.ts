@@ -18,7 +18,7 @@ export type DropCause = (typeof DROP_CAUSES)[number];
 /** The result of sending a batch. */
 export type Delivered =
   | { taken: true /** of the batch */; refused: number }
-  /** `isFinal`: another attempt would fail too */
+  /** `isFinal`: another attempt would also fail */
   | { taken: false; isFinal: boolean; error: string };
 
 export interface QueueFigures {
@@ -82,13 +82,13 @@ export class SpanQueue implements TraceProcessor {
     else this.#waiting.push(span);
   }
 
-  /** Sends what waits now, up to the first failure. */
+  /** Sends all waiting spans, up to the first failure. */
   async forceFlush(): Promise<void> {
     await this.#sending;
     await this.#send();
   }
 
-  /** Sends what waits, if the collector takes it, and drops the rest. */
+  /** Sends waiting spans until the first failure, and drops the rest. */
   async shutdown(): Promise<void> {
     clearInterval(this.#timer);
     this.#isStopped = true;

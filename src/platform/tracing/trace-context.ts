@@ -1,6 +1,6 @@
-// The header `traceparent`, with which services pass on the trace of a request (W3C Trace Context section 3.2).
+// The header `traceparent`, which carries the trace of a request between services (W3C Trace Context section 3.2).
 
-/** Where a span is in its trace. */
+/** The identity of a span in its trace. */
 export interface TraceContext {
   /** 32 hex digits */
   traceId: string;

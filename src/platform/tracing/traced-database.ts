@@ -1,4 +1,5 @@
-// A database whose writes are spans of the request that waits for them. Without an active span, a write is passed on unchanged.
+// A database that records each write as a span of the request that waits for it. Without an active span, writes are passed on
+// unchanged.
 import type { Db } from "../database/database.ts";
 import type { Steps } from "../steps.ts";
 import type { Span, Tracer } from "./tracer.ts";

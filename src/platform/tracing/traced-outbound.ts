@@ -1,5 +1,5 @@
-// Outgoing connections whose requests are spans of the request that waits for them. A span names the destination, never an address, a
-// path or a query.
+// Outgoing connections that record each request as a span of the request that waits for it. A span names the destination, never
+// an address, a path or a query.
 import { createOutbound, type Outbound, type OutboundOptions } from "../outbound/outbound.ts";
 import { Upstream, type UpstreamOptions, type UpstreamRequest } from "../outbound/upstream.ts";
 import { traceparentOf } from "./trace-context.ts";
@@ -35,14 +35,14 @@ function withSpans(outbound: Outbound, tracer: Tracer): Outbound {
   };
 }
 
-/** @returns a span of an outgoing request; undefined if the work under way is not traced */
+/** @returns a span of an outgoing request; undefined if the current work is not traced */
 function clientSpan(tracer: Tracer, method: string, destinationName: string): Span | undefined {
   const span = tracer.active()?.child(`${method} ${destinationName}`, "client");
   span?.set({ "http.request.method": method, "quartermaster.destination": destinationName });
   return span;
 }
 
-/** An upstream whose requests are spans, up to the head of the response. */
+/** An upstream that records its requests as spans, up to the headers of the response. */
 class TracedUpstream extends Upstream {
   constructor(
     options: UpstreamOptions,

@@ -1,5 +1,5 @@
-// Traces: which requests are traced, and the spans of their parts. Only this file uses the library of OpenTelemetry; everything
-// else uses the types of this file. A tracer exists only while tracing is on, so that nothing is checked while it is off.
+// Decides which requests are traced, and creates their spans. Only this file uses the OpenTelemetry library; everything else
+// uses the types of this file. A tracer exists only while tracing is on, so that tracing costs nothing while it is off.
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type Attributes,
@@ -24,7 +24,7 @@ export type Kind = keyof typeof KINDS;
 
 /** Receives spans that have ended. */
 export interface TraceProcessor extends SpanProcessor {
-  /** @returns whether a new trace would find room; if not, the trace counts as dropped and costs nothing more */
+  /** @returns whether there is room for a new trace; otherwise the trace is dropped and counted */
   accepts(): boolean;
 }
 
@@ -34,7 +34,7 @@ export interface TracerOptions {
   /** whether a caller's header continues its trace and decides about sampling */
   trustsCallers: boolean;
   processor: TraceProcessor;
-  /** of this service and process */
+  /** attributes of this service and process */
   resource: SpanFacts;
   version: string;
   /** a number from 0 to less than 1; the machine's if omitted */
@@ -58,8 +58,8 @@ export class Tracer {
   }
 
   /**
-   * Decides whether a request is traced, before it looks at anything of the request. A caller that is not trusted neither decides
-   * that nor names the trace: its own trace is only linked to.
+   * Decides whether a request is traced before the request is read. An untrusted caller neither decides that nor chooses the
+   * trace id: the new trace only links to the caller's trace.
    * @returns undefined for most requests
    */
   begin<Of extends { readonly headers: Headers }>(
@@ -78,17 +78,17 @@ export class Tracer {
     return this.#root(nameOf(request), "server", { parent });
   }
 
-  /** @returns the span of the work under way; undefined if it is not traced */
+  /** @returns the span of the current work; undefined if it is not traced */
   active(): Span | undefined {
     return this.#active.getStore();
   }
 
-  /** Runs work, and everything that it awaits, as a part of the span. */
+  /** Runs work, and everything that it awaits, as part of the span. */
   within<T>(span: Span | undefined, work: () => T): T {
     return this.#active.run(span, work);
   }
 
-  /** Adds a span for work that has just ended, to the trace under way or else, if it is sampled, to a new one. */
+  /** Adds a span for work that has just ended: to the current trace, or else to a new trace if it is sampled. */
   record(name: string, { kind, durationMs, facts, failure }: Past): void {
     const startMs = Date.now() - durationMs;
     const active = this.active();
@@ -119,18 +119,17 @@ export class Tracer {
   }
 }
 
-/** Work that has ended. */
+/** Finished work. */
 export interface Past {
   kind: Kind;
   durationMs: number;
   facts: SpanFacts;
-  /** stable name of the reason; undefined if it succeeded */
+  /** stable name of the failure; undefined if it succeeded */
   failure?: string | undefined;
 }
 
-/** One part of a trace. */
 export class Span {
-  /** whether it continues after the head of the response, until the forwarding of inference ends it */
+  /** whether it continues after the response headers, until forwarding of the inference ends it */
   isHeld = false;
 
   constructor(
@@ -159,7 +158,7 @@ export class Span {
     this.span.setAttributes(attributes);
   }
 
-  /** @param failure stable name of the reason, never a message */
+  /** @param failure stable name, never a message */
   end(failure?: string): void {
     if (failure !== undefined) {
       this.span.setAttribute("error.type", failure);

@@ -82,7 +82,7 @@ test("an executable needs its digest and a policy revision, and no admin key", (
 
 test("a type that is not built in needs an executable", () => {
   expect(problemsOf(BUILTIN.replace("builtin-litellm", "our-own"))).toEqual([
-    "gateway.provisioner.type: must be builtin-litellm, or come with gateway.provisioner.executable_path",
+    "gateway.provisioner.type: must be builtin-litellm, or gateway.provisioner.executable_path must be set",
   ]);
 });
 

@@ -333,7 +333,7 @@ suite("form of the file", () => {
     const detail =
       number === "1e999"
         ? "governance.limit: is too large for a number; write it in quotes"
-        : "governance.limit: must be a number that JSON can carry, not infinity or NaN";
+        : "governance.limit: must be a number that JSON can represent, not infinity or NaN";
     const problem = { pointer: "/governance/limit", detail, line: 2 };
     expect(problemsOf({ yaml: `governance:\n  limit: ${number}\n` })).toEqual([problem]);
     if (number === "1e999")

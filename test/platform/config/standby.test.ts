@@ -97,7 +97,7 @@ test("STB-1 a replica needs replication, and what its store needs", () => {
     "standby.sftp_host_key: missing; standby.replica needs it",
   ]);
   const shared = { ...REPLICATED, ...STORE, standbyReplica: "s3://sessions", blobsS3Bucket: "sessions" };
-  expect(problemsOf(shared)).toEqual(["standby.replica: must be in another bucket than blobs.s3.bucket"]);
+  expect(problemsOf(shared)).toEqual(["standby.replica: must not be in the bucket of blobs.s3.bucket"]);
 });
 
 test("STB-4 a lease needs a replica at s3://", () => {

@@ -618,8 +618,8 @@ test("a file that is not a database, a directory, a named pipe and a missing fol
     .then((errors) =>
       expect(errors).toMatchObject([
         failed("backup restore", "storage.damaged"),
-        failed("put the file itself in its place", "data_dir.not_regular"),
-        failed("put the file itself in its place", "data_dir.not_regular"),
+        failed("replace it with the file itself", "data_dir.not_regular"),
+        failed("replace it with the file itself", "data_dir.not_regular"),
         failed("read and write"),
       ]),
     )

@@ -37,7 +37,7 @@ describe("a number that would change is refused with its place", () => {
 test.each(["007", "-0644", "00.5", "+01"])(
   "%s is refused in YAML, where a number would lose its first digit",
   (literal) => {
-    const detail = "begins with a zero, which a number does not keep; write it in quotes";
+    const detail = "begins with a zero, which a number would lose; write it in quotes";
     expect(read(`a: ${literal}\n`).problems).toEqual([{ pointer: "/a", detail, line: 1, column: 4 }]);
     expect(read(`a: "${literal}"\n`)).toEqual({ content: { a: literal }, problems: [] });
   },

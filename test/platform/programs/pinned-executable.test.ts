@@ -132,7 +132,9 @@ describe("an executable", () => {
     (mode) => {
       using place = new Place();
       chmodSync(place.path, mode);
-      expect(place.problems()).toEqual([expect.stringMatching(/^\/bin\/tool\.sh can be changed by others/)]);
+      expect(place.problems()).toEqual([
+        expect.stringMatching(/^\/bin\/tool\.sh can be changed by users other/),
+      ]);
     },
   );
 
@@ -141,7 +143,7 @@ describe("an executable", () => {
     (mode) => {
       using place = new Place();
       chmodSync(place.folder, mode);
-      expect(place.problems()).toEqual([expect.stringMatching(/^\/bin can be changed by others/)]);
+      expect(place.problems()).toEqual([expect.stringMatching(/^\/bin can be changed by users other/)]);
     },
   );
 
@@ -174,7 +176,7 @@ describe("an executable", () => {
 
   test.each([
     [0, "has the digest"],
-    [1, "at most"],
+    [1, "the limit is"],
   ])("may have the maximum size: %i more is reported as %p", (more, detail) => {
     using place = new Place();
     truncateSync(place.path, EXECUTABLE_BYTES_MAX + more);

@@ -20,7 +20,7 @@ const selectActiveLogin = statement((connection) =>
     .prepare(),
 );
 
-/** @returns both, unless one was revoked or ended; either may have expired */
+/** @returns both; undefined if one was revoked or ended. Either may have expired. */
 export const findActiveLogin = (connection: Connection, grantId: string) =>
   selectActiveLogin(connection).get({ grantId });
 

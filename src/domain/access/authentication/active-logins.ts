@@ -1,5 +1,5 @@
-// Finds out whether a workstation's login is active as a whole: the grant, and the browser sign-in that approved it. An access
-// token needs only the grant (authenticate.ts); credentials bound to the login session need both.
+// Checks whether a workstation's whole login is active: the grant, and the browser sign-in that approved it. An access token
+// needs only the grant (authenticate.ts); credentials bound to the login session need both.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./active-logins-store.ts";

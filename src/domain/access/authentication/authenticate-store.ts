@@ -21,6 +21,6 @@ const selectHolder = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the user of a grant, active or not, and when the grant was revoked; undefined if either has no row */
+/** @returns the user of a grant, active or not, and the time of the grant's revocation; undefined if either has no row */
 export const findHolder = (connection: Connection, grantId: string) =>
   selectHolder(connection).get({ grantId });

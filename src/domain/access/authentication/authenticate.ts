@@ -41,7 +41,7 @@ export interface Principal {
   /** expiry of the presented credential */
   expiresAtMs: number;
   issuedAtMs: number;
-  /** true if this call extended the login session: the cookie must be sent again with its new age */
+  /** true if this call extended the login session: send the cookie again with its new age */
   renewed: boolean;
 }
 
@@ -147,12 +147,12 @@ class Bearers {
   }
 
   /**
-   * Queries the database and caches the response until the access token expires.
+   * Queries the database and caches the result until the access token expires.
    * @throws DomainError `access.revoked`, `access.user_suspended` unless the grant and its user are active
    */
   #ask(grantId: string, expiresAtSeconds: number): Asked {
     const { db, holders, clock } = this.dependencies;
-    // Read the revision before the query: a change in between makes the cached response stale, never wrong.
+    // Read the revision before the query, so that a change in between makes the cached result stale, never wrong.
     const revision = db.revision("access");
     const found = activeUser(store.findHolder(db.read, grantId));
     if (found.revokedAtMs !== null) throw accessRevoked();

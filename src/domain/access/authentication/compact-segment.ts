@@ -1,5 +1,5 @@
 // One segment of a compact table: rows of 32-bit words in one array, found by open addressing with a bounded search. New rows
-// take the place of expired ones; it grows as needed and drops the expired rows then. compact-table.ts assigns keys to segments.
+// replace expired ones. The segment grows as needed and then drops expired rows. compact-table.ts assigns keys to segments.
 
 /** Number of words in a key. */
 const KEY_WORDS = 4;
@@ -19,7 +19,7 @@ const NEVER = 0;
 /** The row was removed: a search continues, and a new row may use the slot. */
 const REMOVED = 1;
 
-/** Number of slots that may hold a key's row: the one that its hash selects, and those after it. */
+/** Number of slots that may hold a key's row: the slot that its hash selects, and those after it. */
 const WINDOW = 64;
 const FIRST_SLOTS = 16;
 /** Larger segments grow by a smaller factor, because their unused space costs more. */
@@ -34,7 +34,7 @@ export interface SegmentOptions {
 export class CompactSegment {
   #slots = 0;
   #words = new Uint32Array(0);
-  /** where in its window the last eviction ended */
+  /** offset in the window at which the last eviction ended */
   #hand = -1;
 
   constructor(private readonly options: SegmentOptions) {}
@@ -78,8 +78,8 @@ export class CompactSegment {
   }
 
   /**
-   * Adds a row for a key that has none. If the table is full, it replaces an expired row, else one that was not used since
-   * eviction last considered it (second chance), else the one that expires first.
+   * Adds a row for a key that has none. If the table is full, replaces an expired row, else a row that was not used since
+   * eviction last considered it (second chance), else the row that expires first.
    * @param times in seconds
    * @returns the offset of the row; the caller sets its own words
    */
@@ -165,7 +165,7 @@ export class CompactSegment {
     return true;
   }
 
-  /** Word by word: a view of the row, as `set` needs it, costs several times the copy. A row moves some ten times. */
+  /** Copies word by word: the view that `set` needs takes several times as long as the copy. A row moves about ten times. */
   #copyRow(from: Uint32Array, at: number, to: number): void {
     const words = this.#words;
     for (let word = 0; word < this.options.rowWords; word += 1) words[to + word] = from[at + word] ?? 0;
@@ -179,7 +179,7 @@ const homeOf = (hash: number, slots: number): number => Math.floor(((hash & 0xff
 const MULTIPLIERS = [0x85eb_ca6b, 0xc2b2_ae35] as const;
 
 /**
- * The hash has no secret, so callers must use keys that nobody can choose to collide.
+ * The hash has no secret, so keys must be values that nobody can choose to collide.
  * @returns a 32-bit hash of the last two words of a key, which must be its most random ones
  */
 export function hashAt(words: Uint32Array, at: number): number {

@@ -29,7 +29,7 @@ const ORGANIZATION_SHIFT = OWN_BITS_SHIFT + 1;
 /** Grants of further organizations are not cached. */
 export const ORGANIZATIONS_MAX = 256;
 
-/** Its ids become text when they are read, because most requests read one of them or none. */
+/** Converts ids to text only when they are read, because most requests read at most one. */
 class CachedHolder implements GrantHolder {
   readonly organizationId: string;
   readonly role: Role;
@@ -78,7 +78,7 @@ export class GrantHolders {
 
   /**
    * @param grant its UUID
-   * @returns the holder at that revision; undefined if none or another revision is cached
+   * @returns the holder at that revision; undefined if the cache has none or another revision
    */
   find(grant: Uint32Array, revision: number): GrantHolder | undefined {
     const row = this.#table.find(grant);

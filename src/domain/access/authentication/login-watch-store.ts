@@ -1,4 +1,4 @@
-// SQL that finds the logins that have ended among those that are watched.
+// SQL that finds ended logins among those that are watched.
 import { sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { grants, loginSessions } from "../tables.ts";

@@ -1,5 +1,5 @@
-// Detects ended logins of callers that stay connected: they are authenticated once (authenticate.ts) and may lose access during
-// the connection. Callers track expiry themselves; revoking access ends rows.
+// Detects ended logins of callers that stay connected: authenticate.ts checks them once, and they may lose access during the
+// connection. Callers track expiry themselves; revoking access ends rows.
 import type { Db } from "../../../platform/database/database.ts";
 import type { Principal } from "./authenticate.ts";
 import * as store from "./login-watch-store.ts";

@@ -8,7 +8,7 @@ import type { ReadToken } from "../tokens/access-tokens.ts";
 import { USER_SCOPES } from "../wire.ts";
 import { CompactTable, expiryOf, OWN_BITS_SHIFT } from "./compact-table.ts";
 
-/** Upper bound of the table's bytes per token, spare capacity included, once there are thousands. */
+/** Upper bound of the table's bytes per token, including spare capacity, once there are thousands of tokens. */
 export const TOKEN_BYTES_MAX = 64;
 
 /** The cached facts about a token. */
@@ -39,14 +39,14 @@ export const LIFE_SECONDS_MAX = 2 ** (32 - LIFE_SHIFT) - 1;
 const SCOPES_MASK = 2 ** USER_SCOPES.length - 1;
 const KEY_MASK = 2 ** KEY_BITS - 1;
 /**
- * Limit of different signing keys among cached tokens. A process does not see that many rotations in a year; tokens of a later
- * key are not cached.
+ * Maximum number of signing keys among cached tokens. A process does not see that many rotations in a year; tokens of later
+ * keys are not cached.
  */
 export const KEYS_MAX = 2 ** KEY_BITS;
 
 export class VerifiedTokens {
   readonly #digestOf = createKeyedDigest();
-  /** digest of the last token looked up: an unknown token is usually looked up again and added next */
+  /** digest of the last token that was looked up, because an unknown token is usually added next */
   readonly #digest = new Uint32Array(DIGEST_WORDS);
   #digested: string | undefined;
   readonly #row = new Uint32Array(OWN_WORDS);
@@ -69,7 +69,7 @@ export class VerifiedTokens {
     return this.#table.unexpiredAt(nowSeconds);
   }
 
-  /** @returns the entry of exactly this token, which may have expired */
+  /** @returns the entry of this token, which may have expired */
   find(token: string): KnownToken | undefined {
     if (this.#digested !== token) this.#digestOf(token, this.#digest);
     const row = this.#table.find(this.#digest);
@@ -89,9 +89,7 @@ export class VerifiedTokens {
     };
   }
 
-  /**
-   * Caches a token that we verified or signed. A token that does not fit the row format is not cached and is verified each time.
-   */
+  /** Caches a token that we verified or signed. A token that does not fit the row format is verified each time instead. */
   add(token: string, { claims, kid }: ReadToken, nowSeconds: number): void {
     const life = claims.exp - claims.iat;
     const scopes = scopeBitsOf(claims.scope);

@@ -43,7 +43,6 @@ const deleteOne = statement((connection) => connection.delete(budgets).where(byK
 export const find = (connection: Connection, key: Pick<BudgetRow, "name" | "subject">) =>
   selectOne(connection).get({ ...key });
 
-/** Inserts or replaces a counter. */
 export const put = (tx: Tx, row: BudgetRow): void => void upsert(tx).run({ ...row });
 
 /** Selects a counter below its limit in an open window, one that ends after `nowMs` and no later than `latestMs`. */

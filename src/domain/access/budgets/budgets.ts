@@ -30,8 +30,7 @@ const SUBJECT_DIGITS = 32;
 const SECONDS_PER_MINUTE = MINUTE_MS / SECOND_MS;
 
 /**
- * Throws if the budget is used up. It only reads: call it with `db.read` before `consumeBudget`, so that a flood of attempts writes
- * nothing.
+ * Throws if the budget is used up. Call it with `db.read` before `consumeBudget`, so that a flood of attempts writes nothing.
  * @throws DomainError `access.too_many_attempts` with the seconds until the window ends
  */
 export function check(connection: Connection, budget: Budget): void {
@@ -53,17 +52,17 @@ export function consumeBudget(tx: Tx, ...attempts: readonly Budget[]): void {
   }
 }
 
-/** Removes every attempt: a success proves that the subject is genuine. */
+/** Removes every attempt, because a success proves that the subject is genuine. */
 export function clear(tx: Tx, key: BudgetKey): void {
   store.remove(tx, keyOf(key));
 }
 
-/** Removes every attempt of a subject in all its parts. @returns how many of these counters were still open */
+/** Removes every attempt of a subject in all its parts. @returns the number of these counters that were still open */
 export const clearAll = (tx: Tx, key: Omit<BudgetKey, "part">, nowMs: number): number =>
   store.removeParts(tx, keyOf(key)).filter(({ resetsAtMs }) => nowMs < resetsAtMs).length;
 
 /**
- * Returns one attempt to each budget: it was not a real attempt, or its success proves nothing about the others in the budget.
+ * Refunds one attempt to each budget, because it was not a real attempt or its success proves nothing about the other attempts.
  */
 export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
   for (const key of attempts) {
@@ -75,7 +74,7 @@ export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
 /** Removes expired counters. @returns how many, SWEEP_BATCH_ROWS at most */
 export const sweep = (tx: Tx, nowMs: number): number => store.removeExpired(tx, nowMs);
 
-/** The key as stored: the part is appended to the subject. */
+/** The stored key: the part is appended to the subject. */
 const keyOf = ({ name, subject, part }: BudgetKey): BudgetKey => {
   const whole = digestOf(`${name}\0${subject}`);
   return { name, subject: part === undefined ? whole : `${whole}.${digestOf(part)}` };
@@ -83,7 +82,10 @@ const keyOf = ({ name, subject, part }: BudgetKey): BudgetKey => {
 
 const digestOf = (text: string): string => sha256Hex(text).slice(0, SUBJECT_DIGITS);
 
-/** @returns the counter, unless its window has ended, or ends later than possible because the clock was set back */
+/**
+ * @returns the counter if its window is open; undefined also if the window ends later than possible because the clock was set
+ * back
+ */
 function openWindow(
   connection: Connection,
   key: BudgetKey,

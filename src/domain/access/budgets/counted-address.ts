@@ -20,7 +20,7 @@ const LOCAL_SOCKET = "local socket";
  */
 export function countedNetwork(address: string | null): string {
   if (address === null) return LOCAL_SOCKET;
-  if (IPV4.test(address)) return `${address.slice(0, address.lastIndexOf("."))}.0/24`; // the common case needs no parser
+  if (IPV4.test(address)) return `${address.slice(0, address.lastIndexOf("."))}.0/24`; // most addresses need no parser
   const bare = address.replace(/%.*/, "");
   if (!ipaddr.isValid(bare)) return address;
   const parsed = ipaddr.process(bare);
@@ -35,12 +35,12 @@ export function countedNetwork(address: string | null): string {
 
 /**
  * @param address as the socket or a trusted proxy wrote it, in any spelling, with or without a zone; null over a local socket
- * @returns an IPv4 address unchanged, the /64 of an IPv6 address, any other text unchanged
+ * @returns the /64 of an IPv6 address; an IPv4 address or any other text unchanged
  * @source RFC 4291 sections 2.5.1 (64 bits identify an interface) and 2.5.5.2 (IPv4-mapped)
  */
 export function countedAddress(address: string | null): string {
   if (address === null) return LOCAL_SOCKET;
-  if (!address.includes(":")) return address; // the common case needs no parser
+  if (!address.includes(":")) return address; // most addresses need no parser
   const bare = address.replace(/%.*/, "");
   if (!ipaddr.isValid(bare)) return address;
   const parsed = ipaddr.process(bare); // an IPv4-mapped IPv6 address is the same caller
@@ -48,7 +48,6 @@ export function countedAddress(address: string | null): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_PREFIX_BITS}`).toString();
 }
 
-/** The key by which the budgets and limits of a caller are counted. */
 export interface CountedAs {
   countedAddress: string;
   countedNetwork: string;

@@ -49,7 +49,7 @@ const insertOne = statement((connection) =>
 
 const PENDING = { state: "pending", userId: null, loginSessionId: null, decidedAtMs: null } as const;
 
-/** @returns whether it was inserted; false if its user code, or the beginning of the code's hash, is taken */
+/** @returns false if the user code, or the beginning of its hash, is taken */
 export const insert = (tx: Tx, login: NewDeviceLogin): boolean =>
   changesOf(insertOne(tx).run({ ...login, ...PENDING })) > 0;
 
@@ -207,7 +207,7 @@ const redeemOne = statement((connection) =>
     .prepare(),
 );
 
-/** Redeems an approved device code while the approving session is open. @returns the row, to one caller only */
+/** Redeems an approved device code while the approving session is open. @returns the row, for exactly one caller */
 export const redeem = (tx: Tx, change: { id: string; nowMs: number }): DeviceLoginRow | undefined =>
   redeemOne(tx).get({ ...change });
 

@@ -62,7 +62,7 @@ export interface RequestedDeviceLogin {
 export interface DeviceLoginView {
   id: string;
   userCode: string;
-  /** what the workstation will be allowed to do */
+  /** permissions that the workstation will receive */
   scopes: readonly string[];
   /** where the request came from */
   address: string | null;
@@ -171,7 +171,7 @@ export class DeviceLogins {
     return viewOf(row, known);
   }
 
-  /** `getClaimed` and `decide` in one step. */
+  /** `getClaimed` and `decide` in one transaction. */
   async decideClaimed(
     actor: Actor,
     { userCode, ...decision }: Decision & { userCode: string },
@@ -179,7 +179,7 @@ export class DeviceLogins {
     await this.#decide(actor, this.getClaimed(actor, userCode).id, decision);
   }
 
-  /** `claimByUserCode` and `decide` in one step. */
+  /** `claimByUserCode` and `decide` in one transaction. */
   async decideByUserCode(
     actor: Actor,
     { userCode, ...decision }: Decision & { userCode: string },
@@ -288,7 +288,7 @@ const hashesOf = ({
 function userIdOf(actor: Actor): string {
   invariant(
     actor.kind === "user" && actor.id !== null,
-    "only a signed-in user opens and decides device logins",
+    "only a signed-in user may open and decide device logins",
   );
   return actor.id;
 }

@@ -8,7 +8,7 @@ import { DEVICE_LOGINS_PENDING_MAX } from "../model.ts";
 import type { LimitSettings } from "../settings.ts";
 import * as store from "./device-logins-store.ts";
 
-/** Counting reads every counted row: a few milliseconds at the maximum. */
+/** Counting takes at most a few milliseconds, because it reads every pending row. */
 const RECOUNT_AFTER_MS = SECOND_MS;
 
 type Limits = Pick<LimitSettings, "pendingLoginsPerAddress" | "pendingLoginsPerNetwork">;
@@ -19,7 +19,7 @@ interface PendingRequest {
   limits: Limits;
 }
 
-/** Counts that are exact when taken, and include our own inserts until they are taken again. */
+/** Counts that are exact when taken; until the next count, our own inserts are added. */
 export class PendingCount {
   #rows = 0;
   /** pending logins of the addresses and networks that made requests since the counts were last taken */

@@ -13,7 +13,7 @@ export interface Polled {
   /** its current state */
   login: store.PolledLogin;
   revision: number;
-  /** the last poll that was not too early */
+  /** time of the last poll that was not too early */
   acceptedAtMs: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export class PolledLogins {
 }
 
 /**
- * The interval counts from the last accepted poll, so that a client which waits always succeeds.
+ * The interval counts from the last accepted poll, so a client that waits always succeeds.
  * @returns whether the poll came late enough; a clock set back never locks a client out
  * @source RFC 8628 section 3.5
  */

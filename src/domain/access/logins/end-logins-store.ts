@@ -5,7 +5,7 @@ import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens, signInAttempts } from "../tables.ts";
 
-/** Whose rows to end, or which rows. There is no form for all rows, so a missing id can never select them. */
+/** Selects rows by owner or by id. There is no form for all rows, so a missing id can never select them. */
 export type LoginOwner =
   | { userId: string }
   | { userIds: readonly string[] }
@@ -43,7 +43,7 @@ export function endSessions(tx: Tx, whose: LoginOwner, nowMs: number): number {
     .all().length;
 }
 
-/** @returns the sessions that this ended, including expired ones */
+/** @returns the sessions that this call ended, including expired ones */
 export function endOtherSessions(
   tx: Tx,
   { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
@@ -59,14 +59,14 @@ export function endOtherSessions(
     .all();
 }
 
-/** A session at a provider; with a user, also the user's sessions for which the provider did not name theirs. */
+/** Selects the sessions of a provider session; with a user, also the user's sessions whose provider session is unknown. */
 export interface ProviderSession {
   issuer: string;
   providerSessionId: string;
   userId?: string | undefined;
 }
 
-/** @returns the sessions, open or ended, that began with a session at a provider; ended ones may have grants */
+/** @returns the sessions that began with a provider session, open or ended, because ended ones may have grants */
 export const sessionsOfProvider = (
   tx: Tx,
   { issuer, providerSessionId, userId }: ProviderSession,
@@ -78,7 +78,7 @@ export const sessionsOfProvider = (
   return tx.select({ id: loginSessions.id }).from(loginSessions).where(or(isNamed, isUnnamed)).all();
 };
 
-/** Removes the device logins that one of these sessions decided and that no workstation has redeemed. */
+/** Removes device logins that one of these sessions decided and that no workstation has redeemed. */
 export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {
   markTopicChanged(tx, "access");
   const isTheirs = isOneOf(
@@ -108,7 +108,7 @@ export function revokeGrants(tx: Tx, whose: LoginOwner, revoked: { reason: strin
     .all().length;
 }
 
-/** @returns how many device logins this removed that could still have become a grant */
+/** @returns the number of removed device logins that could still have become a grant */
 export function removeDeviceLogins(tx: Tx, whose: LoginOwner): number {
   markTopicChanged(tx, "access");
   const rows = matching(whose, {
@@ -123,14 +123,14 @@ export function removeDeviceLogins(tx: Tx, whose: LoginOwner): number {
     .all().length;
 }
 
-/** Removes the sign-ins of users that wait for a second factor. Other ids select none. */
+/** Removes the users' sign-ins that wait for a second factor. Other ids select none. */
 export function removeAttempts(tx: Tx, whose: LoginOwner): void {
   const { userId } = signInAttempts;
   if ("userId" in whose) tx.delete(signInAttempts).where(eq(userId, whose.userId)).run();
   if ("userIds" in whose) tx.delete(signInAttempts).where(isOneOf(userId, whose.userIds)).run();
 }
 
-/** Removes all sign-ins that wait for a second factor: at most a few for each user, and none for longer than ten minutes. */
+/** Removes all sign-ins that wait for a second factor. Each user has at most a few, which last at most ten minutes. */
 export const removeAllAttempts = (tx: Tx): void => void tx.delete(signInAttempts).run();
 
 /** @returns the condition on the given id or ids */

@@ -1,5 +1,5 @@
-// Ends logins and everything that depends on them, in the caller's transaction, so that access ends together with the change that
-// requires it. Plain functions, passed to identity as a dependency. The caller writes the audit entry.
+// Ends logins and everything that depends on them. Runs in the caller's transaction, so that access ends together with the
+// change that requires it. identity receives these functions as a dependency. The caller writes the audit entry.
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import * as store from "./end-logins-store.ts";
 
@@ -17,7 +17,7 @@ export interface EndedLogins {
   deviceLogins: number;
 }
 
-/** The same, and the password links that were removed because they would have opened another session. */
+/** The same, and the number of removed password links, which would have opened another session. */
 export interface EndedAccess extends EndedLogins {
   passwordLinks: number;
 }
@@ -35,8 +35,8 @@ export const endLoginSessions = (
 ): EndedLogins => endAll(tx, { loginSessionIds }, ending);
 
 /**
- * Signs a user out of every browser but one, and ends the device logins that those browsers are deciding. Grants that they
- * approved stay active.
+ * Signs a user out of every browser except one, and ends the device logins that those browsers are deciding. The grants that
+ * they approved stay active.
  * @returns how many sessions were in use
  */
 export const endOtherSessions = (
@@ -49,8 +49,8 @@ export const endOtherSessions = (
 };
 
 /**
- * Ends every login of a user but one browser session: the other browsers, all workstations, also those that this browser approved,
- * and the device logins that are being decided.
+ * Ends every login of a user except one browser session: the other browsers, all workstations, including those that this
+ * browser approved, and pending device logins.
  */
 export function endOtherLogins(
   tx: Tx,
@@ -66,8 +66,8 @@ export function endOtherLogins(
 
 /**
  * Ends the browser sessions that began with one session at a provider (see ProviderSession), or every browser session of a
- * user, and the device logins that they are deciding. Grants end only if asked, because a logout in a browser does not concern
- * workstations.
+ * user, and the device logins that they are deciding. Grants end only on request, because a logout in a browser does not
+ * concern workstations.
  * @returns how many were open
  */
 export function endProviderSessions(
@@ -98,7 +98,7 @@ export function endProviderSessions(
 export const endBrowserSessions = (tx: Tx, { userId, nowMs }: { userId: string; nowMs: number }): number =>
   endOtherSessions(tx, { userId, sessionId: NO_SESSION, nowMs });
 
-/** Equals no id. */
+/** A value that equals no id. */
 const NO_SESSION = "";
 
 /** Ends the sign-ins of a user that wait for a second factor. */
@@ -110,13 +110,13 @@ export const endGrants = (
   { grantIds, ...ending }: Ending & { grantIds: readonly string[] },
 ): number => store.revokeGrants(tx, { ids: grantIds }, ending);
 
-/** Logins that `endEverything` ends in one transaction, which takes a few milliseconds. */
+/** Number of logins that `endEverything` ends in one transaction, which takes a few milliseconds. */
 export const ENDED_AT_ONCE_MAX = 500;
 
 /**
  * Ends every login in many transactions, between which requests and other writes run. A data directory serves one organization,
- * so no id is needed. The order matters: a removed sign-in opens no session, an ended session approves no
- * device login, and a removed device login becomes no grant.
+ * so no id is needed. The order matters: removed sign-ins cannot open sessions, ended sessions cannot approve device logins,
+ * and removed device logins cannot become grants.
  */
 export async function endEverything(db: Db, { reason, nowMs }: Ending): Promise<EndedLogins> {
   await db.write((tx) => store.removeAllAttempts(tx), "access");
@@ -128,7 +128,7 @@ export async function endEverything(db: Db, { reason, nowMs }: Ending): Promise<
   return { loginSessions, grants, deviceLogins };
 }
 
-/** Later logins have greater ids, so those that begin in the meantime are among the last. */
+/** Newer logins have greater ids, so logins that begin meanwhile are covered too. */
 async function endEach(
   db: Db,
   kind: keyof EndedLogins,

@@ -1,4 +1,5 @@
-// A login as the API and the commands show it, and the query parameters of its lists. It contains no secret and no hash of one.
+// A login as the API and the commands show it, and the query parameters of its lists. It contains neither secrets nor their
+// hashes.
 
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -31,7 +32,7 @@ const FIELDS = {
   kind: Type.Union(LOGIN_KINDS.map((kind) => Type.Literal(kind))),
   state: Type.Union(LOGIN_STATES.map((state) => Type.Literal(state))),
   user: Type.Union([Type.Object({ id: Uuid, email: Type.String() }), Type.Null()], {
-    description: "null while nobody has opened a device login",
+    description: "null until a user opens the device login",
   }),
   address: Type.Union([Type.String(), Type.Null()], { description: "network address of the request" }),
   user_agent: Type.Union([Type.String(), Type.Null()], { description: "browser of a login session" }),
@@ -60,13 +61,13 @@ export const LoginList = Type.Object({ items: Type.Array(Login), next_cursor });
 
 const OwnLogin = Type.Object({
   ...FIELDS,
-  current: Type.Boolean({ description: "whether this request came by this login" }),
+  current: Type.Boolean({ description: "whether this login made the request" }),
 });
 export const OwnLoginList = Type.Object({ items: Type.Array(OwnLogin), next_cursor });
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : toRfc3339(ms));
 
-/** @returns the login on the wire and in `--json` */
+/** @returns the login for the API and for `--json` */
 export const toLogin = (login: LoginView): Static<typeof Login> => ({
   id: login.id,
   kind: login.kind,

@@ -11,7 +11,7 @@ export interface LoginFilter {
   after?: string | undefined;
   id?: string | undefined;
   userId?: string | undefined;
-  /** omits logins that have ended at this time */
+  /** omits logins that have ended by this time */
   liveAtMs?: number | undefined;
   limit: number;
 }

@@ -1,5 +1,5 @@
 // The operator's view of logins in one list: pending device logins, browser sign-ins (login sessions), and grants of
-// workstations. It contains no secret and no hash of one. end-logins.ts decides what ends together; users.revokeLogins of
+// workstations. It contains neither secrets nor their hashes. end-logins.ts decides what ends together; users.revokeLogins of
 // identity ends all logins of one user.
 import { type Clock, toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
@@ -77,8 +77,8 @@ export interface LoginPage {
 type Row = Omit<LoginView, "user"> & { userId: string | null };
 
 /**
- * Ends all logins and password links of all users, for when a copy of the data may have leaked; also works on a database that is
- * not live yet. After an interruption some logins have ended without an audit entry; repeat it then.
+ * Ends all logins and password links of all users, in case a copy of the data has leaked. Also works on a database that is not
+ * live yet. After an interruption, repeat it: some logins have ended without an audit entry.
  */
 export async function revokeEverything(
   { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,
@@ -134,7 +134,7 @@ export class Logins {
   /**
    * Ends one login of any kind: a grant with its tokens, a pending device login, or a login session with the grants that it
    * approved. Idempotent.
-   * @param only ends the login only if it belongs to that user, and gives the reason
+   * @param only the user that the login must belong to, and the reason
    * @returns whether there was anything to end
    * @throws DomainError `login.not_found`
    */
@@ -149,13 +149,13 @@ export class Logins {
     }, "access");
   }
 
-  /** @returns how many logins of all users have not ended */
+  /** @returns the number of active logins of all users */
   countLive(): number {
     return store.countLive(this.dependencies.db.read, this.dependencies.clock.nowMs());
   }
 
   /**
-   * See the function of the same name. The confirmation is checked first, because its own session ends too.
+   * Like the exported function. Checks the confirmation first, because the confirmed session ends too.
    * @throws DomainError `access.confirmation_needed`
    */
   async revokeEverything(actor: Actor): Promise<EndedAccess> {
@@ -263,7 +263,7 @@ const grantView = (row: Found<typeof store.listGrants>, nowMs: number): Row => (
 
 const scopesOf = (scope: string): string[] => scope.split(" ").filter((token) => token !== "");
 
-/** @returns the members of a document or an audit entry about logins that ended together */
+/** @returns the members that report logins which ended together, for a document or an audit entry */
 export const summaryOf = ({ loginSessions, grants, deviceLogins, passwordLinks }: EndedAccess) => ({
   login_sessions: loginSessions,
   grants,

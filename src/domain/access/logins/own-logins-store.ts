@@ -1,4 +1,4 @@
-// SQL that counts one person's logins. The lists are in logins-store.ts.
+// SQL that counts one user's logins. logins-store.ts has the lists.
 import { and, count, eq, gt, inArray, isNull } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { LOGINS_PER_PAGE_MAX } from "../model.ts";
@@ -65,7 +65,7 @@ export function countApproved(
   return new Map(rows.map(({ id, total }) => [id, total]));
 }
 
-/** @returns those of the grants that are active and belong to the user; for one page of workstations */
+/** @returns the given grants that are active and belong to the user; for one page of workstations */
 export function listLiveGrants(
   connection: Connection,
   { userId, grantIds }: { userId: string; grantIds: readonly string[] },

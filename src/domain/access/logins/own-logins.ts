@@ -51,13 +51,15 @@ export class OwnLogins {
     await this.dependencies.logins.revoke(actor, id, { userId: userIdOf(actor), reason: "revoked_by_user" });
   }
 
-  /** @returns those of the grants with which a workstation of the actor is signed in */
+  /** @returns the given grants with which a workstation of the actor is signed in */
   liveGrants(actor: Actor, grantIds: readonly string[]): ReadonlySet<string> {
     const { db, clock } = this.dependencies;
     return new Set(store.listLiveGrants(db.read, { userId: userIdOf(actor), grantIds }, clock.nowMs()));
   }
 
-  /** Ends every login and the password link of the actor, including the login that makes the request. @returns how many were active */
+  /**
+   * Ends every login of the actor, including the requesting one, and the actor's password link. @returns how many were active
+   */
   endAll(actor: Actor): Promise<EndedAccess> {
     return this.#endMany(actor, userIdOf(actor), (tx, ending) => {
       const ended = store.countLive(tx, ending.userId, ending.nowMs);
@@ -67,7 +69,7 @@ export class OwnLogins {
   }
 
   /**
-   * Ends every login of the actor but one browser session, all workstations, and the password link.
+   * Ends every login of the actor except one browser session, and the actor's password link.
    * @param sessionId of the browser that stays signed in
    * @returns how many were active
    */
@@ -117,6 +119,6 @@ export class OwnLogins {
 }
 
 function userIdOf({ kind, id }: Actor): string {
-  invariant(kind === "user" && id !== null, "a user asks for their own logins");
+  invariant(kind === "user" && id !== null, "only a user has logins of their own");
   return id;
 }

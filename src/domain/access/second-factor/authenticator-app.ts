@@ -8,7 +8,10 @@ const STEP_SECONDS = 30;
 const DIGITS = 6;
 /** RFC 4226 section 4 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** Steps before and after the current one whose codes count, because the clocks of devices differ (RFC 6238 section 5.2). */
+/**
+ * Number of steps before and after the current one whose codes are accepted, because device clocks differ (RFC 6238 section
+ * 5.2).
+ */
 const STEPS_TOLERATED = 1;
 
 /** @returns a new secret in base32, as people type it into an app */
@@ -25,7 +28,7 @@ const totpOf = (secret: Secret): TOTP =>
 
 /**
  * @param code six digits
- * @returns the number of the step that the code belongs to, counted from 1970; undefined if the code is wrong
+ * @returns the step of the code, counted from 1970; undefined if the code is wrong
  */
 export function stepOf(secret: Secret, code: string, nowMs: number): number | undefined {
   const totp = totpOf(secret);
@@ -35,7 +38,7 @@ export function stepOf(secret: Secret, code: string, nowMs: number): number | un
 
 /**
  * @param label name of the organization and e-mail address of the user, which the app shows
- * @returns the address in the QR code: `otpauth://totp/…`
+ * @returns the URL in the QR code: `otpauth://totp/…`
  */
 export function appUri(secret: Secret, label: { issuer: string; account: string }): Secret {
   const totp = totpOf(secret);

@@ -1,5 +1,5 @@
-// Challenges for passkeys (W3C Web Authentication section 13.4.3). A challenge contains its expiry and a MAC over its purpose and
-// the session or sign-in that asked, so that showing a page writes nothing. An answered challenge is stored until it expires.
+// Challenges for passkeys (W3C Web Authentication section 13.4.3). A challenge contains its expiry and a MAC over its purpose
+// and its session or sign-in, so that showing a page writes nothing. An answered challenge is stored until it expires.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -7,7 +7,7 @@ import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { ATTEMPT_TTL_MS } from "./model.ts";
 import * as store from "./second-factor-store.ts";
 
-/** The purpose and the owner of the response. */
+/** The purpose and the owner of a challenge. */
 export interface ChallengeUse {
   purpose: "prove" | "create";
   userId: string;
@@ -31,7 +31,10 @@ export class Challenges {
     return `${head}.${sealing.mac(textOf(head, use), PURPOSE)}`;
   }
 
-  /** @param encoded the challenge as clients send it back, in base64url. @returns whether it was issued for this use and is valid */
+  /**
+   * @param encoded the challenge as clients send it back, in base64url. @returns whether it was issued for this use and has not
+   * expired
+   */
   isValid(encoded: string, use: ChallengeUse): boolean {
     const [, head, expiresAtMs, mark] = VALUE.exec(decoded(encoded)) ?? [];
     if (head === undefined || mark === undefined) return false;

@@ -1,7 +1,7 @@
-// The step-up: a role change, a key rotation, a new token and the end of logins of many users need a browser session that was confirmed
-// in the last ten minutes: with a second factor, with the password of a user without one, or by a sign-in at the identity provider.
-// confirmed-audit.ts and the service of gateway keys call it, so that no route can forget it. Callers with a token and the operator
-// are not asked; instead, the approval of the device login that gave the token is.
+// The step-up authentication. Role changes, key rotations, new tokens and ending logins of many users need a browser session
+// that was confirmed in the last ten minutes. A second factor confirms it, or the password of a user without one, or a sign-in
+// at the identity provider. confirmed-audit.ts and the service of gateway keys make the check, so that no route can forget it.
+// The operator and callers with a token need no confirmation; the approval of the token's device login needed one instead.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Identity, User } from "../../identity/service.ts";
@@ -20,7 +20,7 @@ export interface ConfirmationsDependencies {
 const SESSION_PREFIX = "login_session:";
 
 /**
- * @returns a function that throws unless the actor may do what needs a confirmation
+ * @returns a function that throws unless the actor's session is confirmed or needs no confirmation
  * @throws (from the function) DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
  */
 export const createConfirmationCheck =
@@ -40,7 +40,7 @@ interface Enrolling extends Pick<ConfirmationsDependencies, "factors"> {
   session: Session;
 }
 
-/** A person that the provider signed in needs no factor here. */
+/** A user who signed in at the provider needs no factor here. */
 function refuseEnrollment(connection: Connection, { user, session, factors }: Enrolling): void {
   if (session?.method !== "oidc" && factors.demand(connection, user) === "enrollment")
     throw enrollmentNeeded();
@@ -51,15 +51,15 @@ function refuseUnconfirmed(session: Session, nowMs: number): void {
   if (session?.method !== "oidc" || !isRecentAtProvider(session, nowMs)) throw confirmationNeeded();
 }
 
-/** The user who approves a device login, and the browser session in which that happens. */
+/** The user who approves a device login, and the user's browser session. */
 interface Approval {
   userId: string;
   loginSessionId: string;
 }
 
 /**
- * A token is not asked for a confirmation, so the approval of an administrator that leads to it is. Nobody who must set up a factor
- * first can approve.
+ * A token never needs a confirmation, so an administrator must confirm before approving the device login for it. A user who
+ * must set up a factor first cannot approve.
  * @returns a function that throws unless the browser session may approve a device login
  * @throws (from the function) DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
  */
@@ -74,8 +74,8 @@ export const createApprovalCheck =
   };
 
 /**
- * The provider says when the person proved who they are; if its clock is ahead, the sign-in here counts. A provider that does not say
- * so may only have remembered the person.
+ * Uses the time of authentication at the provider, or the time of the sign-in here if the provider's clock is ahead. Without
+ * that time, the provider may only have remembered the user.
  */
 const isRecentAtProvider = (
   { authTimeMs, createdAtMs, endedAtMs }: sessionStore.LoginSessionRow,

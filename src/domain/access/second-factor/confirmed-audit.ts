@@ -1,6 +1,6 @@
-// Refuses sensitive changes in browser sessions that were not confirmed recently. Every change is audited in its transaction, so a
-// check in front of the audit log reaches every operation, whichever route or page calls it. An operation that does something
-// before its entry, such as a call to the gateway, calls confirmations.ts itself first.
+// Refuses sensitive changes in browser sessions that were not confirmed recently. Every change is audited in its transaction,
+// so a check before the audit entry covers every route and page. An operation with effects before its entry, such as a call to
+// the gateway, calls confirmations.ts itself first.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Audit, AuditEvents } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -11,7 +11,9 @@ const always = (): boolean => true;
 const changesRole = ({ before, after }: Change): boolean => before?.role !== after?.role;
 const makesAdministrator = ({ after }: Change): boolean => after?.role === "admin";
 
-/** Role changes, key rotations, new tokens or links, and the end of logins of selected users, by their action in the audit log. */
+/**
+ * Audit actions of sensitive changes: role changes, key rotations, new tokens or links, and ending logins of selected users.
+ */
 const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
   "bundle_key.create": always,
   "gateway_signing_key.rotate": always,

@@ -3,7 +3,7 @@ import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { Demand } from "./model.ts";
 
-/** The password was right, and a second factor is missing. It carries the sign-in that the browser continues. */
+/** The password was right, but the second factor is missing. The error carries the sign-in that the browser continues. */
 export class SecondFactorNeeded extends DomainError {
   constructor(
     readonly demand: Exclude<Demand, "nothing">,
@@ -29,10 +29,10 @@ const TEXTS = {
   ],
 } as const;
 
-/** One error for each wrong, used and expired proof, so that a guess reveals nothing. */
+/** Wrong, used and expired proofs give the same error, so that a guess reveals nothing. */
 export const factorWrong = (cause?: unknown) =>
   new DomainError("forbidden", "access.second_factor_wrong", "the code is wrong or was used before", {
-    hint: "wait for the next code of the app, and check the clock of the device that shows it",
+    hint: "wait for the app's next code, and check the clock of the device that shows it",
     cause,
   });
 
@@ -91,7 +91,6 @@ export const factorsOff = () =>
     "the second factor is turned off, or your organization manages how you sign in",
   );
 
-/** The browser session was not confirmed recently. */
 export const confirmationNeeded = () =>
   new DomainError("forbidden", "access.confirmation_needed", "confirm your identity first", {
     hint: "open the page /account/second-factor/confirm in this browser; then repeat the request within 10 minutes",

@@ -1,5 +1,5 @@
-// Sets up a factor: what the page shows, and the check of the response. Nothing is stored between the steps: the secret of an
-// authenticator app travels sealed through the form, bound to the user and to the session or sign-in that shows it.
+// Sets up a factor: creates what the page shows, and checks the response. Nothing is stored between the two steps: the form
+// carries the sealed secret of an authenticator app, bound to the user and to the session or sign-in.
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -30,7 +30,7 @@ export interface FactorSetupDependencies extends Omit<SecondFactorsDependencies,
   factors: Pick<SecondFactors, "challenges" | "party" | "has">;
 }
 
-/** Who sets a factor up. */
+/** The user who sets up a factor. */
 export interface SetupHolder {
   user: Pick<User, "id" | "email">;
   /** id of the browser session or of the sign-in */
@@ -48,9 +48,9 @@ export interface AppSetup {
 
 export interface AddedFactor {
   kind: Exclude<FactorKind, "recovery_code">;
-  /** whether the user had none before */
+  /** whether this is the user's first factor */
   isFirst: boolean;
-  /** new ones to show once; empty if the user still has some */
+  /** new recovery codes to show once; empty if the user still has some */
   recoveryCodes: readonly Secret[];
 }
 
@@ -72,7 +72,7 @@ export class FactorSetup {
   }
 
   /**
-   * @returns the same setup again, for a page that shows a wrong code
+   * @returns the same setup again, for a page that reports a wrong code
    * @throws DomainError `second_factor.setup_expired`
    */
   resumeApp(holder: SetupHolder, sealed: string): AppSetup {
@@ -114,9 +114,9 @@ export class FactorSetup {
   }
 
   /**
-   * @param given response of the browser as JSON, and the name that the user chose
+   * @param given the browser's response as JSON, and the name that the user chose
    * @throws DomainError `second_factor.passkey_refused`; (from the function) `second_factor.passkey_known`,
-   *   `second_factor.too_many_passkeys`
+   * `second_factor.too_many_passkeys`
    */
   async checkPasskey({ user, holderId }: SetupHolder, given: { answer: string; name: string }): Promise<Add> {
     const { clock, ids, factors } = this.dependencies;
@@ -176,7 +176,7 @@ export class FactorSetup {
   }
 }
 
-/** @returns undefined for a text that was not sealed by this service, or was sealed for another session or with an old key */
+/** @returns undefined for a text that this service did not seal, or sealed for another session or with an old key */
 function opened(open: () => string): unknown {
   try {
     return JSON.parse(open());

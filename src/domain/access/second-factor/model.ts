@@ -8,7 +8,7 @@ import { type Ids, sha256Hex } from "../../../platform/ids.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { Role } from "../../identity/service.ts";
 
-/** `optional`: everybody may have a factor, and who has one is asked for it. `administrators`, `everyone`: these must have one. */
+/** `optional`: everyone may have a factor, and must then use it. `administrators`, `everyone`: these users must have one. */
 export type SecondFactorMode = "off" | "optional" | "administrators" | "everyone";
 
 /** The kind of proof of a factor. */
@@ -25,18 +25,21 @@ export type Proof =
   /** `PublicKeyCredential.toJSON()` as text */
   | { passkey: string };
 
-/** How long a sign-in may take after the password, and how long a passkey challenge or an authenticator app's QR code is valid. */
+/**
+ * How long a sign-in may wait for the second factor, and how long a passkey challenge or an authenticator app's QR code is
+ * valid.
+ */
 export const ATTEMPT_TTL_MS = 10 * MINUTE_MS;
 /** How long a browser session counts as confirmed. */
 export const CONFIRMATION_TTL_MS = 10 * MINUTE_MS;
-/** Sign-ins of one user that may wait for the second factor; the oldest is dropped. */
+/** Maximum number of one user's sign-ins that wait for the second factor; the oldest is dropped. */
 export const ATTEMPTS_PER_USER_MAX = 10;
 export const PASSKEYS_PER_USER_MAX = 10;
 export const PASSKEY_NAME_LENGTH_MAX = 60;
-/** Characters of a browser's answer to a passkey challenge. Real ones have about 1,000. */
+/** Maximum characters of a browser's response to a passkey challenge. Real ones have about 1,000. */
 export const PASSKEY_ANSWER_LENGTH_MAX = 16_384;
 const RECOVERY_CODES = 10;
-/** Counters of wrong codes: of an account, and of one browser that the account knows. */
+/** Counters of wrong codes: for an account, and for one browser that has signed in to it before. */
 export const CODE_GUESSES = { ofAccount: "second_factor.account", ofBrowser: "second_factor.browser" };
 /** Longer input is rejected unread. */
 export const TYPED_CODE_LENGTH_MAX = 64;
@@ -48,24 +51,24 @@ const GROUP_LENGTH = 4;
 const RECOVERY_CODE_LENGTH = GROUPS * GROUP_LENGTH;
 const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${RECOVERY_CODE_LENGTH}}$`);
 
-/** A user as the rules need it. */
+/** The facts about a user that the rules need. */
 interface Holder {
   role: Role;
   hasFactor: boolean;
 }
 
-/** @returns whether the mode demands a factor of a user with this role */
+/** @returns whether a user with this role must have a factor in this mode */
 export const isRequired = (mode: SecondFactorMode, role: Role): boolean =>
   mode === "everyone" || (mode === "administrators" && role === "admin");
 
-/** @returns what this user has to give after the password */
+/** @returns what the sign-in of this user needs after the password */
 export function demandOf(mode: SecondFactorMode, { role, hasFactor }: Holder): Demand {
   if (mode === "off") return "nothing";
   if (hasFactor) return "proof";
   return isRequired(mode, role) ? "enrollment" : "nothing";
 }
 
-/** @returns the typed code with its kind; undefined if it cannot be one */
+/** @returns the typed code with its kind; undefined if it cannot be a code */
 export function readCode(
   typed: Secret,
 ): { kind: "authenticator_app" | "recovery_code"; code: string } | undefined {
@@ -75,7 +78,7 @@ export function readCode(
   return RECOVERY_CODE.test(code) ? { kind: "recovery_code", code } : undefined;
 }
 
-/** @returns the kind that a proof claims to be, for metrics; an unreadable code counts as one of an app */
+/** @returns the claimed kind of a proof, for metrics; an unreadable code counts as an app's code */
 export const kindOf = (proof: Proof): FactorKind =>
   "passkey" in proof ? "passkey" : (readCode(proof.code)?.kind ?? "authenticator_app");
 
@@ -96,7 +99,7 @@ export const formatRecoveryCode = (code: string): string =>
 export const recoveryCodeHash = (userId: string, code: string): string =>
   sha256Hex(`recovery code\0${userId}\0${code}`);
 
-/** The relying party of passkeys. */
+/** The relying party of passkeys (W3C Web Authentication section 4). */
 export interface RelyingParty {
   /** host name */
   id: string;
@@ -106,7 +109,7 @@ export interface RelyingParty {
 /**
  * Browsers offer passkeys only to a secure context whose host has a name (W3C Web Authentication section 5.1.3).
  * @param baseUrl our origin
- * @returns undefined where passkeys cannot work
+ * @returns undefined if passkeys cannot work
  */
 export function relyingPartyOf(baseUrl: string): RelyingParty | undefined {
   const { protocol, hostname, origin } = new URL(baseUrl);
@@ -118,7 +121,7 @@ export function relyingPartyOf(baseUrl: string): RelyingParty | undefined {
 
 const Base64Url = Type.String({ pattern: "^[A-Za-z0-9_-]+$" });
 
-/** Answer of `navigator.credentials.create()`; other members are ignored. */
+/** Response of `navigator.credentials.create()`; other members are ignored. */
 const CreatedPasskey = Type.Object({
   id: Base64Url,
   rawId: Base64Url,
@@ -130,7 +133,7 @@ const CreatedPasskey = Type.Object({
   }),
 });
 
-/** Answer of `navigator.credentials.get()`; other members are ignored. */
+/** Response of `navigator.credentials.get()`; other members are ignored. */
 const UsedPasskey = Type.Object({
   id: Base64Url,
   rawId: Base64Url,
@@ -147,7 +150,7 @@ const readResponse = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // malformed text is one more wrong answer
+    return undefined; // malformed text counts as a wrong response
   }
 };
 

@@ -1,5 +1,5 @@
-// What users do with their own second factors in a browser session: confirm their identity, add and remove factors, and draw new
-// recovery codes. Every change needs a confirmation of the last ten minutes, so that a browser left open changes nothing.
+// Lets users manage their own second factors in a browser session: confirm their identity, add and remove factors, and draw new
+// recovery codes. Every change needs a confirmation from the last ten minutes, so that a browser left open changes nothing.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import type { Secret } from "../../../platform/secret.ts";
@@ -56,7 +56,7 @@ export class OwnSecondFactors {
     return this.#isConfirmed(sessionStore.findById(this.dependencies.db.read, sessionId));
   }
 
-  /** @returns what confirms this session: a factor, the password of a user without one, or the provider where neither exists */
+  /** @returns what can confirm this session: a factor, the password of a user without one, or the provider if neither exists */
   confirmsWith(actor: Actor): "factor" | "password" | "provider" {
     const user = this.#findWithPassword(actor);
     if (!user) return "provider";
@@ -184,7 +184,7 @@ export class OwnSecondFactors {
       this.#refuseUnconfirmed(tx, session);
       const added = add(tx, session.actor);
       const { sessionId, actor } = session;
-      // Other browsers were confirmed with less than the new factor.
+      // Other browsers were confirmed with a weaker proof than the new factor.
       if (added.isFirst && actor.id !== null) sessionStore.forgetConfirmations(tx, actor.id);
       sessionStore.confirm(tx, sessionId, clock.nowMs());
       return added;
@@ -255,7 +255,7 @@ export class OwnSecondFactors {
   }
 }
 
-/** @returns whether an open session was confirmed within CONFIRMATION_TTL_MS; a clock that was set back confirms nothing */
+/** @returns whether an open session was confirmed within CONFIRMATION_TTL_MS; false if the clock was set back */
 export function isConfirmedAt(session: sessionStore.LoginSessionRow | undefined, nowMs: number): boolean {
   if (!session || session.endedAtMs !== null || session.confirmedAtMs === null) return false;
   return isRecent(session.confirmedAtMs, nowMs);

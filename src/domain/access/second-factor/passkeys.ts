@@ -12,7 +12,7 @@ const TIMEOUT_MS = 120_000;
 /** Attestation formats that work without certificates; Android SafetyNet has them in a signed token (section 8.5). */
 const FORMATS: readonly unknown[] = ["none", "packed"];
 
-/** A package inside the library fails when it is loaded unless the polyfill is there before. */
+/** A package inside the library fails to load unless the polyfill is loaded first. */
 async function library() {
   await import("reflect-metadata");
   const [server, helpers] = await Promise.all([
@@ -22,7 +22,7 @@ async function library() {
   return { ...server, ...helpers };
 }
 
-/** Where the response must come from. */
+/** The required origin of the response. */
 interface Expected {
   party: RelyingParty;
   /** whether a challenge in base64url is the expected one */
@@ -114,7 +114,7 @@ export async function verifyCreation(
       challenge: decodeClientDataJSON(clientDataJSON).challenge,
     };
   } catch (cause) {
-    throw passkeyRefused(cause); // the library throws a plain Error for every fault of the response
+    throw passkeyRefused(cause); // the library throws a plain Error for everything wrong with a response
   }
 }
 
@@ -160,7 +160,7 @@ export async function verifyUse(
   }
 }
 
-/** Others are dropped: they are hints for the browser only. */
+/** Unknown transports are dropped, because they are only hints for the browser. */
 const TRANSPORTS: readonly AuthenticatorTransport[] = ["ble", "hybrid", "internal", "nfc", "usb"];
 
 const descriptorOf = ({ credentialId, transports }: PasskeyRow) => {

@@ -14,7 +14,6 @@ export type PasskeyRow = typeof passkeys.$inferSelect;
 export const findApp = (connection: Connection, userId: string): AppRow | undefined =>
   connection.select().from(authenticatorApps).where(eq(authenticatorApps.userId, userId)).limit(1).get();
 
-/** Inserts or replaces the authenticator app of a user. */
 export function putApp(tx: Tx, row: AppRow): void {
   tx.insert(authenticatorApps)
     .values(row)
@@ -22,7 +21,7 @@ export function putApp(tx: Tx, row: AppRow): void {
     .run();
 }
 
-/** Records the step of an accepted code. @returns false if a code of this or a later step was accepted before */
+/** Records the step of an accepted code. @returns false if a code of this or a later step was already accepted */
 export function spendStep(
   tx: Tx,
   { userId, step, nowMs }: { userId: string; step: number; nowMs: number },
@@ -49,12 +48,12 @@ export const listPasskeys = (connection: Connection, userId: string): PasskeyRow
     .limit(PASSKEYS_PER_USER_MAX)
     .all();
 
-/** @returns false if a passkey with this credential id exists, of any user */
+/** @returns false if any user has a passkey with this credential id */
 export function addPasskey(tx: Tx, row: PasskeyRow): boolean {
   return changesOf(tx.insert(passkeys).values(row).onConflictDoNothing().run()) > 0;
 }
 
-/** Records the use of a passkey. @returns false if the passkey was removed, or used by another request in the meantime */
+/** Records the use of a passkey. @returns false if the passkey was removed, or another request used it meanwhile */
 export function usePasskey(
   tx: Tx,
   { id, counter, before, nowMs }: { id: string; counter: number; before: number; nowMs: number },
@@ -97,7 +96,6 @@ export const takeRecoveryCode = (tx: Tx, row: { userId: string; codeHash: string
 export const removeRecoveryCodes = (tx: Tx, userId: string): number =>
   changesOf(tx.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId)).run());
 
-/** Adds recovery codes by their hashes. */
 export function addRecoveryCodes(tx: Tx, userId: string, hashes: readonly string[]): void {
   tx.insert(recoveryCodes)
     .values(hashes.map((codeHash) => ({ userId, codeHash })))

@@ -1,5 +1,6 @@
-// The second factors of users: who has to give one, whether a proof is right, and adding and removing them. Each proof counts once.
-// Callers act in their own transaction: sign-in-attempts.ts after the password, own-second-factors.ts in a browser session.
+// The second factors of users: who needs one, whether a proof is right, and how factors are added and removed. Each proof
+// counts once. Callers bring their own transaction: sign-in-attempts.ts after the password, own-second-factors.ts in a browser
+// session.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
@@ -46,10 +47,10 @@ export interface FactorsView {
   isRequired: boolean;
 }
 
-/** The session or sign-in that gives a proof. */
+/** The session or sign-in that presents a proof. */
 export interface ProofHolder {
   user: Pick<User, "id" | "email">;
-  /** its id, which passkey challenges are bound to */
+  /** its id, to which passkey challenges are bound */
   holderId: string;
   /**
    * Counts its wrong codes separately, so that guesses from elsewhere do not lock it out: the session, or the mark of a browser
@@ -58,7 +59,9 @@ export interface ProofHolder {
   known: string | undefined;
 }
 
-/** Accepts a checked proof in the caller's transaction. @throws DomainError `access.second_factor_wrong` if it was used before */
+/**
+ * Uses up a checked proof in the caller's transaction. @throws DomainError `access.second_factor_wrong` if it was used before
+ */
 export type Accept = (tx: Tx) => FactorKind;
 
 /** @returns the sealing context of the secret of a user's authenticator app */
@@ -71,7 +74,7 @@ export class SecondFactors {
     this.challenges = new Challenges(dependencies);
   }
 
-  /** @returns what the user has to give after the password */
+  /** @returns what the user's sign-in needs after the password */
   demand(connection: Connection, { id, role }: Pick<User, "id" | "role">): Demand {
     const mode = this.dependencies.settings.secondFactor;
     return mode === "off" ? "nothing" : demandOf(mode, { role, hasFactor: this.has(connection, id) });

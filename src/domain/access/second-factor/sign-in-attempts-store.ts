@@ -21,11 +21,11 @@ export function add(tx: Tx, row: AttemptRow, keep: number): void {
     .run();
 }
 
-/** @returns the attempt of a token; it may have expired */
+/** @returns the attempt of a token, which may have expired */
 export const find = (connection: Connection, tokenHash: string): AttemptRow | undefined =>
   connection.select().from(signInAttempts).where(eq(signInAttempts.tokenHash, tokenHash)).limit(1).get();
 
-/** Uses up an attempt. @returns false if it is gone */
+/** Uses up an attempt. @returns false if it no longer exists */
 export const take = (tx: Tx, id: string): boolean =>
   changesOf(tx.delete(signInAttempts).where(eq(signInAttempts.id, id)).run()) > 0;
 

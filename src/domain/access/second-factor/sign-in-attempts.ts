@@ -1,5 +1,5 @@
-// Sign-ins whose password was right and whose second factor is still missing. An attempt gives no access: its token only leads on
-// to the pages that ask for the factor. It ends after ten minutes, with its use, and with every change of its user.
+// Sign-ins whose password was right and whose second factor is still missing. An attempt gives no access: its token only opens
+// the pages that ask for the factor. It ends after ten minutes, when it is used, and whenever its user changes.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
@@ -23,7 +23,7 @@ export interface SignInAttemptsDependencies {
 export interface SignInAttempt {
   id: string;
   user: SignInUser;
-  /** what is missing; `nothing` if the factor was reset in the meantime */
+  /** what is missing; `nothing` if the factor was reset meanwhile */
   demand: Demand;
 }
 
@@ -41,7 +41,7 @@ export class SignInAttempts {
     return new Secret(token);
   }
 
-  /** @returns the attempt of a token; undefined if it is over */
+  /** @returns the attempt of a token; undefined if it has ended */
   find(token: Secret): SignInAttempt | undefined {
     const { db, identity, clock } = this.dependencies;
     const row = store.find(db.read, sha256Hex(token.reveal()));

@@ -1,6 +1,6 @@
 // The device cookie: a browser receives it after a password sign-in, so that wrong passwords from elsewhere do not lock it out.
-// It contains a random number and a MAC over that number, the user and the stored password hash. Nobody else can make one, it is
-// valid for one account, and a new password invalidates it.
+// It contains a random number and a MAC over that number, the user and the stored password hash. It cannot be forged, is valid
+// for one account, and becomes invalid with a new password.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { type Ids, randomToken } from "../../../platform/ids.ts";
 import type { SignInUser } from "../../identity/service.ts";
@@ -20,7 +20,7 @@ export class DeviceCookies {
   }
 
   /**
-   * Does the same work for an account that does not exist.
+   * An account that does not exist takes the same work.
    * @returns the random number of a cookie issued for this user and password; guesses are counted under it
    * @source OWASP, Slow Down Online Guessing Attacks with Device Cookies
    */

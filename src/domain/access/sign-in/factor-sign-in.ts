@@ -1,4 +1,4 @@
-// The second half of a password sign-in: takes the second factor, or sets the first one up, and opens the session.
+// The second half of a password sign-in: checks the second factor, or sets up the first one, and opens the session.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";
@@ -28,7 +28,7 @@ export interface AttemptRequest extends Origin {
   token: Secret;
   /** the device cookie that the browser sent, valid or not */
   deviceCookie?: string | undefined;
-  /** the present session of the browser, which the new one replaces */
+  /** the browser's current session, which the new one replaces */
   sessionToken?: string | undefined;
   requestId?: string;
 }
@@ -46,7 +46,7 @@ export class FactorSignIns {
     this.#deviceCookies = new DeviceCookies(dependencies);
   }
 
-  /** @returns the attempt with the factors of its user; undefined if it is over */
+  /** @returns the attempt with the factors of its user; undefined if it has ended */
   find(token: Secret): (SignInAttempt & { factors: FactorsView }) | undefined {
     const attempt = this.dependencies.attempts.find(token);
     return (
@@ -63,7 +63,7 @@ export class FactorSignIns {
   }
 
   /**
-   * Takes the second factor and opens the session.
+   * Checks the second factor and opens the session.
    * @throws DomainError `access.sign_in_expired`, `access.second_factor_wrong`, `access.too_many_attempts`
    */
   async prove(request: AttemptRequest, proof: Proof): Promise<SignedInWithFactor> {
@@ -116,14 +116,14 @@ export class FactorSignIns {
 
   #setUp(attempt: SignInAttempt, request: AttemptRequest, add: Add): Promise<SignedInAndSetUp> {
     return this.#open(attempt, request, (tx) => {
-      // Another tab may have set one up in the meantime; then this browser has to prove it.
+      // Another tab may have set up a factor meanwhile; then this browser must use it.
       if (this.dependencies.factors.has(tx, attempt.user.id)) throw attemptOver();
       const added = add(tx, userActor(attempt.user, request));
       return { secondFactor: added.kind, result: added };
     });
   }
 
-  /** @throws DomainError `access.sign_in_expired` unless the attempt still needs this */
+  /** @throws DomainError `access.sign_in_expired` unless the attempt still needs this step */
   #get({ token }: AttemptRequest, demand: "proof" | "enrollment"): SignInAttempt {
     const attempt = this.dependencies.attempts.find(token);
     if (attempt?.demand !== demand) throw attemptOver();

@@ -1,5 +1,5 @@
-// The mark in a form that names the user that the form was made for. It outlasts the session: after a new sign-in, a form is sent
-// again only for the same user, and a page of another site cannot make the mark.
+// The mark in a form that identifies the user whom the form was made for. It outlasts the session: after a new sign-in, a form
+// is resent only for the same user. Pages of other sites cannot create a mark.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { type Ids, randomToken } from "../../../platform/ids.ts";
 
@@ -9,7 +9,7 @@ const PURPOSE = "owner of a form";
 export class FormOwners {
   constructor(private readonly dependencies: { ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> }) {}
 
-  /** @returns a new mark; each page has another one, because a page that is compressed must not repeat a secret (BREACH) */
+  /** @returns a new mark, different on each page, because compressed pages must not repeat a secret (BREACH) */
   mark(userId: string): string {
     const nonce = randomToken(this.dependencies.ids, NONCE_BYTES);
     return `${nonce}.${this.dependencies.sealing.mac(textOf(nonce, userId), PURPOSE)}`;

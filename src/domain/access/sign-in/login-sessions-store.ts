@@ -20,15 +20,15 @@ const selectByToken = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the session of a token, unless it was ended; it may have expired */
+/** @returns the session of a token, which may have expired; undefined if it was ended */
 export const findOpen = (connection: Connection, tokenHash: string): LoginSessionRow | undefined =>
   selectByToken(connection).get({ tokenHash });
 
-/** @returns a session, even if it was ended or has expired */
+/** @returns the session, even if it was ended or has expired */
 export const findById = (connection: Connection, id: string): LoginSessionRow | undefined =>
   connection.select().from(loginSessions).where(eq(loginSessions.id, id)).limit(1).get();
 
-/** Records that the person in front of an open session proved who they are. @returns whether it was open */
+/** Marks an open session as confirmed. @returns whether it was open */
 export function confirm(tx: Tx, id: string, nowMs: number): boolean {
   const confirmed = tx
     .update(loginSessions)
@@ -39,7 +39,6 @@ export function confirm(tx: Tx, id: string, nowMs: number): boolean {
   return confirmed !== undefined;
 }
 
-/** Makes every session of a user unconfirmed. */
 export function forgetConfirmations(tx: Tx, userId: string): void {
   tx.update(loginSessions).set({ confirmedAtMs: null }).where(eq(loginSessions.userId, userId)).run();
 }
@@ -50,7 +49,6 @@ const insertSession = statement((connection) =>
 
 export const add = (tx: Tx, row: LoginSessionRow): void => void insertSession(tx).run(row);
 
-/** Extends the expiry of a session in use. */
 export function extend(tx: Tx, id: string, times: { renewedAtMs: number; expiresAtMs: number }): void {
   tx.update(loginSessions).set(times).where(eq(loginSessions.id, id)).run();
 }
@@ -67,7 +65,7 @@ export function replaceToken(tx: Tx, id: string, tokenHash: string): boolean {
   return replaced !== undefined;
 }
 
-/** @returns the session that this ended; undefined if none was open */
+/** @returns the session that this call ended; undefined if none was open */
 export function endByToken(tx: Tx, tokenHash: string, nowMs: number): LoginSessionRow | undefined {
   markTopicChanged(tx, "access");
   return tx

@@ -59,7 +59,7 @@ export interface LoginSessionsDependencies {
   attempts: Pick<SignInAttempts, "begin">;
 }
 
-/** How often use extends a session at most. */
+/** Minimum time between two extensions of a session. */
 const RENEWAL_INTERVAL_MS = HOUR_MS;
 /** Characters of a session token: 32 bytes in base64url. Other lengths are rejected without hashing. */
 const SESSION_TOKEN_LENGTH = 43;
@@ -113,7 +113,7 @@ export class LoginSessions {
   }
 
   /**
-   * Names the user who tried to sign in, for the log.
+   * Identifies the user who tried to sign in, for the log.
    * @returns the user id, or a keyed hash of an unknown address, because people sometimes type passwords there
    */
   nameForLog(email: string): SignInName {
@@ -126,7 +126,7 @@ export class LoginSessions {
 
   /**
    * Opens a session for an authenticated user, in the caller's transaction.
-   * @param isFresh whether the person has just proved here who they are; then sensitive operations do not ask again for a while
+   * @param isFresh whether the user has just authenticated here; then sensitive operations need no confirmation for a while
    */
   open(
     tx: Tx,
@@ -155,8 +155,8 @@ export class LoginSessions {
   }
 
   /**
-   * Opens a session for a person who has just proved who they are, and records how, in the caller's transaction. It replaces
-   * the session that the browser has, of any user: otherwise it would stay open although nobody can use it.
+   * Opens a session for a user who has just authenticated, and records how, in the caller's transaction. It replaces the
+   * browser's current session, of any user, which would otherwise stay open although nobody could use it.
    * @param entered.secondFactor kind of the second factor, if one was given
    */
   enter(
@@ -231,7 +231,7 @@ export class LoginSessions {
     return store.removeExpired(tx, this.dependencies.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
   }
 
-  /** @returns undefined if no code was sent along, or none is asked for */
+  /** @returns undefined if the request has no code or needs none */
   async #checkFactor(
     user: SignInUser,
     { code, deviceNonce }: { code: Secret | undefined; deviceNonce: string | undefined },
@@ -242,8 +242,8 @@ export class LoginSessions {
   }
 
   /**
-   * Hashing takes about 100 ms, so a user who was suspended or got a new password in the meantime must be rejected.
-   * @returns the session; or what is missing, and the token of the sign-in that waits for it
+   * Hashing takes about 100 ms, so this must reject a user who was suspended or got a new password meanwhile.
+   * @returns the session, or what is missing and the token of the waiting sign-in
    */
   #admit(tx: Tx, user: SignInUser, { request, guess, factor }: Admission): OpenedSession | Awaiting {
     const { identity, attempts } = this.dependencies;
@@ -263,7 +263,7 @@ export class LoginSessions {
     return this.enter(tx, user, entered);
   }
 
-  /** A password that only links an account to the identity provider needs the factor that the account has, and no new one. */
+  /** If the password only links an account to the identity provider, the account needs its existing factor but no new one. */
   #demand(tx: Tx, user: SignInUser, { how }: SignInRequest): Demand {
     const demand = this.dependencies.factors.demand(tx, user);
     return how?.method === "oidc" && demand === "enrollment" ? "nothing" : demand;

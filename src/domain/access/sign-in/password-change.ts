@@ -35,7 +35,7 @@ export interface PasswordChangesDependencies {
 export interface PasswordChange {
   current: Secret;
   next: Secret;
-  /** of the requesting browser, which stays signed in */
+  /** session of the requesting browser, which stays signed in */
   sessionId: string;
 }
 
@@ -87,7 +87,7 @@ export class PasswordChanges {
     if (!user || !identity.ownPasswords.has(user)) throw passwordManagedElsewhere();
     identity.ownPasswords.check({ current, next });
     const address = actor.address ?? null;
-    // Counts the session like a known browser, so that guesses in a stolen session do not lock the user out of signing in.
+    // Counts guesses per session, like those of a known browser, so that guesses in a stolen session do not lock the user out.
     const tried = { email: user.email, address, deviceNonce: sessionId };
     const guess = await this.#guesses.count(tried);
     const passwordHash = await this.#hash(user, { current, next, asker: requesterOf(tried) }).catch(
@@ -109,7 +109,7 @@ export class PasswordChanges {
     return await identity.ownPasswords.hash(next);
   }
 
-  /** Hashing takes a while, so a user who was signed out or got a new password in the meantime must be rejected. */
+  /** Hashing takes a while, so this must reject a user who was signed out or got a new password meanwhile. */
   #replace(tx: Tx, { actor, user, passwordHash, sessionId, guess }: Replacement) {
     const { clock, audit, identity, sessions } = this.dependencies;
     const now = identity.findUserByEmail(tx, user.organizationId, user.email);
@@ -131,6 +131,6 @@ export class PasswordChanges {
   }
 }
 
-/** @returns the refusal of a wrong current password */
+/** @returns the error for a wrong current password */
 export const passwordWrong = () =>
   new DomainError("forbidden", "access.password_wrong", "the current password is wrong");

@@ -1,5 +1,5 @@
 // Limits wrong passwords: per account and address, per account, and per address. A browser that has signed in to the account
-// before has its own counter instead of the account's, so that nobody can lock its user out from elsewhere.
+// before has its own counter instead of the account's, so that nobody elsewhere can lock the user out.
 import type { Clock } from "../../../platform/clock.ts";
 import type { HashRequester } from "../../../platform/crypto/passwords.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
@@ -18,7 +18,7 @@ export interface Guess {
   deviceNonce: string | undefined;
 }
 
-/** A guess that was counted and whose outcome is not known yet. */
+/** A counted guess whose outcome is not known yet. */
 export interface CountedGuess {
   /** counts this caller for this account; cleared by a correct password */
   own: budgets.Budget;
@@ -43,7 +43,6 @@ const FROM_DEVICE = "password.device";
 const ACCOUNT = "password.account";
 const ADDRESS = "password.address";
 
-/** Counts password attempts; every password check uses it. */
 export class PasswordGuesses {
   constructor(private readonly dependencies: PasswordGuessesDependencies) {}
 
@@ -97,8 +96,8 @@ export function recordCorrectPassword(tx: Tx, { own, shared }: CountedGuess): vo
 }
 
 /**
- * Clears every guess for an account, of passwords and of codes of the second factor. The guesses of an address stay, because
- * they count for other accounts too.
+ * Clears all guesses of an account's password and second factor codes. The guesses of an address stay, because they also count
+ * for other accounts.
  * @returns how many counters were open
  */
 export function forgetGuesses(tx: Tx, { email, nowMs }: { email: string; nowMs: number }): number {

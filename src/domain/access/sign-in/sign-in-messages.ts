@@ -1,11 +1,11 @@
-// The messages of a sign-in: requests of a browser and the responses. login-sessions.ts checks it and opens the session.
+// The messages of a sign-in: the browser's requests and the responses. login-sessions.ts checks requests and opens sessions.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { AccessSettings } from "../settings.ts";
 
-/** Where a request of a browser comes from. */
+/** The origin of a browser's request. */
 export interface Origin {
   /** network address; null over a local socket, which is not rate-limited */
   address: string | null;
@@ -20,7 +20,7 @@ export type SignInMethod =
       issuer: string;
       /** `sid` of the ID token, which a back-channel logout names */
       providerSessionId: string | null;
-      /** when the person proved who they are at the provider */
+      /** when the user authenticated at the provider */
       authTimeMs: number | null;
       acr: string | null;
     };
@@ -35,16 +35,16 @@ export interface OpenedSession {
 export interface SignInRequest extends Origin {
   email: string;
   password: Secret;
-  /** of the second factor, from callers that send it along: of an authenticator app, or a recovery code */
+  /** code of the second factor, if the request includes it: an authenticator app's code or a recovery code */
   code?: Secret | undefined;
   /** the device cookie that the browser sent, valid or not */
   deviceCookie?: string | undefined;
-  /** the present session of the browser, which the new one replaces */
+  /** the browser's current session, which the new one replaces */
   sessionToken?: string | undefined;
   requestId?: string;
-  /** default: the password alone */
+  /** default: by password only */
   how?: SignInMethod;
-  /** work of the transaction that opens the session, such as linking the account to a provider; may throw */
+  /** extra work in the transaction that opens the session, such as linking the account to a provider; may throw */
   alongside?: (tx: Tx, user: User) => void;
 }
 
@@ -58,16 +58,19 @@ export interface SignedIn {
   deviceCookie: string;
 }
 
-/** @returns whether a password sign-in is an exception: everybody but the protected administrator signs in at the provider */
+/**
+ * @returns whether a password sign-in is an exception, because everyone except the protected administrator signs in at the
+ * provider
+ */
 export const isRecovery = ({ identityMode }: Pick<AccessSettings, "identityMode">): boolean =>
   identityMode === "oidc";
 
-/** A person who has just proved who they are. */
+/** A user who has just authenticated. */
 export interface Entered {
   actor: Actor;
   origin: Origin & { sessionToken?: string | undefined };
   how?: SignInMethod | undefined;
   secondFactor?: string | undefined;
-  /** whether the person has just proved here who they are; by default, whether a password was the method */
+  /** whether the user has just authenticated here; default: whether a password was the method */
   isFresh?: boolean;
 }

@@ -35,7 +35,7 @@ const AccessTokenClaims = Type.Object({
 });
 export type AccessTokenClaims = Static<typeof AccessTokenClaims>;
 
-/** Compiled at the first token, so that commands which read none start faster. */
+/** Compiled at the first token, so that commands that read none start faster. */
 let compiledClaims: TypeCheck<typeof AccessTokenClaims> | undefined;
 
 function areClaims(payload: unknown): payload is AccessTokenClaims {
@@ -139,13 +139,11 @@ const claimsOf = ({ user, grant, scope, sid }: MintRequest, own: { iss: string; 
 /** The same text for every error, so that a guess reveals nothing. */
 const REFUSAL = "the login is invalid or expired; sign in again";
 
-/** Not signed by us, not for us, or altered; the cause is for the log. */
+/** The token is not ours, not for us, or altered; the cause is for the log. */
 export const tokenInvalid = (cause: unknown) => refusal("access.token_invalid", cause);
-/** Valid, but expired. */
 export const tokenExpired = (cause?: unknown) => refusal("access.token_expired", cause);
-/** The grant was revoked or removed, or its user no longer exists. */
+/** The grant was revoked or removed, or its user was removed. */
 export const accessRevoked = () => refusal("access.revoked");
-/** No open session has this token. */
 export const sessionInvalid = () => refusal("access.session_invalid");
 /** The user is suspended; the credential itself may be valid. */
 export const userSuspended = () => refusal("access.user_suspended");

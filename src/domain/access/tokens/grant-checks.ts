@@ -38,7 +38,7 @@ const missing = (name: string) => new OAuthError("invalid_request", `the paramet
 export type RequestedResource = string | readonly string[] | undefined;
 
 /**
- * @param allowed the only resource, or the granted one
+ * @param allowed the only valid resource
  * @returns the resource; clients without RFC 8707 omit it
  * @throws OAuthError `invalid_target`
  * @source RFC 8707 section 2

@@ -1,4 +1,4 @@
-// Requests to and answers of the token and revocation endpoints. grants.ts has the rules.
+// Requests and responses of the token and revocation endpoints. grants.ts has the rules.
 import type { RequestedResource } from "./grant-checks.ts";
 
 /** The origin of a request, for the audit log. */
@@ -22,7 +22,7 @@ export interface RefreshRequest {
   scope?: string | undefined;
 }
 
-/** Needs no hint of RFC 7009 section 2.1: a refresh token never looks like an access token. */
+/** Ignores `token_type_hint` (RFC 7009 section 2.1), because a refresh token never looks like an access token. */
 export interface RevokeRequest {
   caller?: Caller | undefined;
   token: string | undefined;

@@ -12,7 +12,7 @@ import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
 export type GrantRow = typeof grants.$inferSelect;
 export type NewGrant = Omit<GrantRow, "revokedAtMs" | "revokedReason" | "rotations">;
 export type RefreshTokenRow = typeof refreshTokens.$inferSelect;
-/** A grant and one of its refresh tokens; no token if that row was removed. */
+/** A grant and one of its refresh tokens; `token` is missing if its row was removed. */
 export interface Family {
   grant: GrantRow;
   token: RefreshTokenRow | null;
@@ -67,7 +67,7 @@ export interface Rotation {
   expiresAtMs: number;
 }
 
-// The used token's row exists already, so its values only mark it as rotated.
+// The used token's row exists, so its values only mark it as rotated.
 const rotateToken = statement((connection) => {
   const ofGrant = {
     grantId: named("grantId"),
@@ -105,7 +105,7 @@ const deleteFormer = statement((connection) => {
 /** Adds the next token and marks the used one as rotated; an earlier rotation time is kept. */
 export const rotate = (tx: Tx, change: Rotation): void => void rotateToken(tx).run({ ...change });
 
-/** Removes former tokens: their reuse is detected without rows. */
+/** Removes former tokens, whose reuse is detected without rows. */
 export const removeFormerTokens = (tx: Tx, { grantId, nextHash, nowMs }: Rotation): void =>
   void deleteFormer(tx).run({ grantId, nextHash, graceStartMs: graceStartMs(nowMs) });
 

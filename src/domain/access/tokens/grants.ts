@@ -61,7 +61,7 @@ interface Issued {
   grant: Pick<store.GrantRow, "id" | "clientId" | "resource" | "loginSessionId">;
   scope: string;
   refreshToken: string | undefined;
-  /** when the refresh token was first issued: earlier than `nowMs` in a repeated response */
+  /** when the refresh token was first issued, which is earlier than `nowMs` in a repeated response */
   exchangedAtMs: number;
   nowMs: number;
 }
@@ -123,7 +123,7 @@ export class Grants {
       return this.#refresh(tx, family, { presented, request });
     }, "unobserved");
     if ("stolen" in outcome) {
-      // A separate write: unlike a refresh, it changes what callers may do, so caches must see it.
+      // A separate write, because unlike a refresh it revokes access, so caches must see it.
       const { stolen } = outcome;
       const reuse = { reason: "refresh_token_reused", caller: request.caller };
       await this.dependencies.db.write((tx) => this.#revoke(tx, stolen, reuse), "access");
@@ -200,7 +200,7 @@ export class Grants {
     return { user, grant, scope: grant.scope, refreshToken: first?.text, exchangedAtMs: nowMs, nowMs };
   }
 
-  /** @returns the grant if the token was stolen: nothing was exchanged, and the caller must revoke the grant */
+  /** @returns the grant if the token was stolen; then nothing was exchanged, and the caller must revoke the grant */
   #refresh(
     tx: Tx,
     family: store.Family,
@@ -256,5 +256,5 @@ export class Grants {
   }
 }
 
-/** Looks at the header only: callers need no credential here, and verifying a signature takes longer than the whole request. */
+/** Checks only the header: callers need no credential here, and verifying a signature takes longer than the whole request. */
 const isAccessToken = (text: string): boolean => statedType(text) === ACCESS_TOKEN_TYPE;

@@ -39,11 +39,12 @@ export function rotate(tx: Tx, { grant, presented, keys, nowMs, expiresAtMs }: R
 
 /**
  * Answers a token that was rotated within the grace window: returns its successor, or the newest descendant if that was rotated
- * as well. A token in between would soon count as reused. The recursion ends because every step finds another row of the family.
+ * as well. A token in between would soon count as reused. The recursion ends because every step finds a different row of the
+ * family.
  */
 export function repeat(tx: Tx, request: RotationRequest): Exchanged {
   const known = knownSuccessor(tx, request);
-  // It was rotated before successors were derived, or the server key of that time is gone.
+  // The token was rotated before successors were derived, or the server key of that time is gone.
   if (!known) return rotate(tx, request);
   const { next, row } = known;
   if (row.rotatedAtMs === null) return { next, exchangedAtMs: row.createdAtMs };

@@ -1,6 +1,6 @@
-// Defines refresh tokens: `<family secret>.<token secret>`. All tokens of a grant share the family secret, and nobody else knows
-// it, so a former token is recognized even after its row was removed. The next token is derived from the one it replaces, so a
-// token has one successor however often it is presented. Pure rules only: grants-store.ts stores rows; grants.ts and
+// Defines refresh tokens: `<family secret>.<token secret>`. All tokens of a grant share the family secret, and nobody else
+// knows it, so a former token is recognized even after its row was removed. The next token is derived from the one it replaces,
+// so a token has one successor however often it is presented. Only pure rules: grants-store.ts stores rows; grants.ts and
 // refresh-rotation.ts act on a verdict.
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
@@ -9,11 +9,11 @@ import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 /** How long a rotated refresh token still yields its successor: clients share one file without a lock. */
 export const REFRESH_GRACE_SECONDS = 60;
 /**
- * Number of newest tokens kept per grant; older ones count as former tokens. Bounds the rows of a family that refreshes
- * repeatedly within the grace window.
+ * Number of newest tokens that are kept per grant; older ones count as former tokens. Bounds the rows of a family that
+ * refreshes repeatedly within the grace window.
  */
 export const FAMILY_TOKENS_MAX = 64;
-/** A family that refreshes repeatedly within the grace window is cleaned up only once per this many refreshes. */
+/** Number of refreshes within one grace window after which a family is cleaned up. */
 export const ROTATIONS_PER_CLEANUP = 16;
 
 /** 22 characters of base64url */
@@ -36,7 +36,7 @@ export function firstRefreshToken(ids: Ids): RefreshToken {
   return hashed(`${familySecret}.${randomToken(ids, TOKEN_SECRET_BYTES)}`, familySecret);
 }
 
-/** Keys that derive successors: a token or the database is not enough without a key from outside the database. */
+/** Keys that derive successors. They are outside the database, so neither a token nor the database reveals a successor. */
 export type SuccessorKeys = Pick<Sealing, "mac" | "macs">;
 const SUCCESSOR_PURPOSE = "refresh-token-successor";
 
@@ -44,7 +44,7 @@ const SUCCESSOR_PURPOSE = "refresh-token-successor";
 export const successorOf = ({ text, familySecret }: RefreshToken, keys: SuccessorKeys): RefreshToken =>
   hashed(`${familySecret}.${keys.mac(text, SUCCESSOR_PURPOSE)}`, familySecret);
 
-/** @returns the possible successors of this token: one per server key, because the key may have changed since */
+/** @returns the possible successors of this token, one per server key, because the key may have changed since */
 export const possibleSuccessorsOf = (
   { text, familySecret }: RefreshToken,
   keys: SuccessorKeys,
@@ -102,8 +102,8 @@ export const accessIssuedAtMs = (
 export const graceStartMs = (nowMs: number): number => nowMs - REFRESH_GRACE_SECONDS * SECOND_MS;
 
 /**
- * Whether a refresh should remove former tokens. It does after a quiet period. A burst of refreshes shares one cleanup, so that
- * the work does not grow with the burst.
+ * Whether a refresh should remove former tokens, which it does after a quiet period. A burst of refreshes shares one cleanup,
+ * so the work does not grow with the burst.
  */
 export const isCleanupDue = (
   { refreshedAtMs, rotations }: { refreshedAtMs: number; rotations: number },

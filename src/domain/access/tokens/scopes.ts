@@ -10,9 +10,9 @@ const OFFLINE_ACCESS = "offline_access";
 const EVERYTHING = REQUESTABLE_SCOPES.join(" ");
 
 /**
- * Reads the scope of a device login; without one, every requestable scope is meant.
+ * Parses the scope of a device login; a missing scope means every requestable scope.
  * @returns known scopes in the order of discovery, each once, separated by one space
- * @throws OAuthError `invalid_scope`, also if none of it can be granted
+ * @throws OAuthError `invalid_scope`, also if none of the scopes can be granted
  */
 export function readRequestedScope(scope: string | undefined): string {
   if (scope === EVERYTHING) return EVERYTHING; // the usual request of workstations

@@ -21,7 +21,7 @@ export function findProgress(connection: Connection): Progress {
   return found ?? NOTHING_SENT;
 }
 
-/** Adds the row, unless there is one. */
+/** Adds the row unless it exists. */
 export function begin(tx: Tx): void {
   tx.insert(auditForwarding)
     .values({ id: ROW_ID, ...NOTHING_SENT })
@@ -29,7 +29,7 @@ export function begin(tx: Tx): void {
     .run();
 }
 
-/** Changes the row, unless its position is no longer `from`. */
+/** Changes the row if its position is still `from`. */
 export function change(tx: Tx, from: number, progress: Partial<Progress>): void {
   tx.update(auditForwarding)
     .set(progress)

@@ -1,5 +1,6 @@
-// Sends the audit log to a receiver, in order and at least once. The database has the position, so entries wait there while the
-// receiver is down, and a restored or replicated database continues from its own position. The scheduler decides when to run.
+// Sends the audit log to a receiver, in order and at least once. The position is in the database, so entries wait there while
+// the receiver is down, and a restored or replicated database continues from its own position. The scheduler decides when to
+// run.
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -23,13 +24,13 @@ export interface ForwardingDependencies {
 }
 
 export interface ForwardingState {
-  /** id of the last entry that the receiver took; 0 for none */
+  /** id of the last entry that the receiver accepted; 0 for none */
   lastId: number;
   /** UTC milliseconds; null before the first delivery */
   deliveredAtMs: number | null;
-  /** number of entries that wait */
+  /** number of waiting entries */
   waiting: number;
-  /** time of the oldest of them, UTC milliseconds; null if none waits */
+  /** time of the oldest waiting entry, UTC milliseconds; null for none */
   waitingSinceMs: number | null;
   /** UTC milliseconds; null unless the last attempt failed */
   failingSinceMs: number | null;
@@ -41,7 +42,7 @@ export interface ForwardingRun {
   entries: number;
   /** why it stopped early; undefined if nothing waits */
   failure: string | undefined;
-  /** whether the run before this one ended otherwise */
+  /** whether the previous run had a different result */
   isStateChange: boolean;
 }
 
@@ -61,7 +62,7 @@ export class AuditForwarding {
     return { entries: this.#entries, failures: this.#failures };
   }
 
-  /** @returns the id of the last entry that the receiver took; undefined without a receiver, which needs no entries */
+  /** @returns the id of the last entry that the receiver accepted; undefined without a receiver */
   sentUpTo(): number | undefined {
     return this.isOn ? store.findProgress(this.dependencies.db.read).entryId : undefined;
   }
@@ -89,7 +90,7 @@ export class AuditForwarding {
         await receiver.send(batch, signal);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        if (signal.aborted) return { entries, failure: undefined, isStateChange: false }; // says nothing about the receiver
+        if (signal.aborted) return { entries, failure: undefined, isStateChange: false }; // does not concern the receiver
         const isStateChange = await this.#fail(after, textOf(error));
         return { entries, failure: textOf(error), isStateChange };
       }
@@ -101,9 +102,9 @@ export class AuditForwarding {
   }
 
   /**
-   * Sends the entries after an id again, for a receiver that lost them.
+   * Sends the entries after an id again, to a receiver that lost them.
    * @returns the id up to which they had been sent
-   * @throws DomainError `audit.not_sent` if the receiver has not taken the entry with that id yet
+   * @throws DomainError `audit.not_sent` if the receiver has not accepted the entry with that id yet
    */
   resend(actor: Actor, after: number): Promise<number> {
     const { db, audit } = this.dependencies;
@@ -143,7 +144,7 @@ export class AuditForwarding {
 
 const ERROR_LENGTH_MAX = 300;
 
-/** Includes wrong settings and the text of the system error, because only operators see it. */
+/** Shows wrong settings and the text of the system error, because only operators see them. */
 function textOf({ message, problems, cause }: DomainError): string {
   const settings = problems.map(({ detail }) => detail).join(", ");
   const reason = settings || (cause instanceof Error ? cause.message : "");

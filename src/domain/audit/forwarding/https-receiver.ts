@@ -1,5 +1,5 @@
-// A receiver of JSON lines over HTTPS: one POST for each batch, which any status of success confirms. Collectors such as Vector,
-// Fluent Bit, Logstash and the raw endpoint of Splunk take this form.
+// A receiver of JSON lines over HTTPS: one POST per batch, which any 2xx status confirms. Collectors such as Vector, Fluent
+// Bit, Logstash and the raw endpoint of Splunk accept this format.
 
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";

@@ -1,9 +1,9 @@
 // The interface of a receiver of the audit log, and the batches of entries that it gets.
 import type { AuditRow } from "../chain.ts";
 
-/** Entries of a batch. With BATCH_BYTES_MAX, building one takes a few milliseconds. */
+/** Maximum number of entries in a batch. With BATCH_BYTES_MAX, building a batch takes a few milliseconds. */
 export const BATCH_ENTRIES_MAX = 250;
-/** Bytes of the summaries of a batch; one entry is sent whatever its size. */
+/** Maximum bytes of the summaries in a batch; a larger single entry is still sent. */
 export const BATCH_BYTES_MAX = 256 * 1024;
 
 export interface Receiver {
@@ -14,7 +14,7 @@ export interface Receiver {
   send(entries: readonly AuditRow[], signal: AbortSignal): Promise<void>;
 }
 
-/** @param entries at most BATCH_ENTRIES_MAX @returns the first ones that make a batch */
+/** @param entries at most BATCH_ENTRIES_MAX @returns the first entries, which form a batch */
 export function batchOf(entries: readonly AuditRow[]): readonly AuditRow[] {
   let bytes = 0;
   const end = entries.findIndex(({ before, after }, index) => {

@@ -1,5 +1,5 @@
-// A syslog receiver over TLS: messages of RFC 5424 in the framing of RFC 5425. Syslog has no responses, so each batch has a connection
-// of its own, and counts as taken when the receiver has read all of it (platform/outbound/tls-delivery.ts).
+// A syslog receiver over TLS: messages of RFC 5424 in the framing of RFC 5425. Syslog has no responses, so each batch uses its
+// own connection, and is confirmed once the receiver has read all of it (platform/outbound/tls-delivery.ts).
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Outbound, PeerTls } from "../../../platform/outbound/outbound.ts";
 import type { AuditRow } from "../chain.ts";
@@ -10,16 +10,16 @@ import type { Receiver } from "./receiver.ts";
 /** Facility 13, log audit, and severity 5, notice (RFC 5424 section 6.2.1). */
 const PRIORITY = 13 * 8 + 5;
 const APP_NAME = "quartermaster";
-/** Lengths of RFC 5424 section 6. */
+/** Maximum lengths (RFC 5424 section 6). */
 const HOSTNAME_LENGTH_MAX = 255;
 const MESSAGE_ID_LENGTH_MAX = 32;
-/** Largest `sequenceId`, after which it begins at 1 again (RFC 5424 section 7.3.1). */
+/** Largest `sequenceId`; numbering then restarts at 1 (RFC 5424 section 7.3.1). */
 const SEQUENCE_MAX = 2_147_483_647;
 const NIL = "-";
 
 export interface SyslogReceiverOptions {
   outbound: Pick<Outbound, "deliver">;
-  /** by which the receiver knows this machine */
+  /** identifies this machine to the receiver */
   hostname: string;
   tls(): PeerTls;
 }
@@ -44,7 +44,7 @@ export function messageOf(entry: AuditRow, hostname: string): string {
   return `${header} [meta sequenceId="${sequence}"] ${JSON.stringify(entryDocument(entry))}`;
 }
 
-/** @returns the characters that a field of the header may have; `-` for none */
+/** @returns the text reduced to the characters that a header field may have; `-` for none */
 const printable = (text: string, lengthMax: number): string =>
   text.replaceAll(/[^\x21-\x7e]/g, "").slice(0, lengthMax) || NIL;
 

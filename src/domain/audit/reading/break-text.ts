@@ -1,4 +1,4 @@
-// Says in words where the audit log differs from what was recorded.
+// Describes in words where the audit log differs from its recorded state.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { AuditRow } from "../chain.ts";
 import type { ChainBreak } from "../verification.ts";
@@ -6,7 +6,7 @@ import type { ChainBreak } from "../verification.ts";
 /** @returns a clause without a period, for people */
 export function breakText(broken: ChainBreak): string {
   if (broken.kind === "emptied")
-    return "the log is empty, although this installation has recorded its creation there: all entries were removed";
+    return "the log is empty, although it recorded the creation of this installation: all entries were removed";
   if (broken.kind === "cut_off")
     return `entries up to ${broken.recordedUpTo} were recorded, but the last ones are missing`;
   return `${nameOf(broken.entry)} ${BREAK_TEXTS[broken.kind]}`;

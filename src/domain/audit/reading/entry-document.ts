@@ -6,7 +6,7 @@ import { keyedEnvelope } from "../../shared/page.ts";
 import type { AuditRow } from "../chain.ts";
 import type { ChainBreak, Verification } from "../verification.ts";
 
-/** An entry, and the name of its target; null if none is known. */
+/** An entry with the name of its target, which is null if unknown. */
 export type NamedEntry = AuditRow & { targetName: string | null };
 
 /** The entries of the chain before and after one entry; null if there is none. */
@@ -70,7 +70,7 @@ export const AuditVerification = Type.Object({
   break: Type.Unknown({ description: "The first place that differs from what was recorded; null for none" }),
 });
 
-/** Each entry is written in the transaction of its change, so failed or refused requests have no entry. */
+/** Constant, because an entry is written in the transaction of its change: failed or refused requests have no entry. */
 const OUTCOME = "succeeded";
 
 const actorOf = ({ actorKind, actorId, actorLabel }: AuditRow) => ({
@@ -134,7 +134,7 @@ function breakDocument(broken: ChainBreak) {
     : { kind: broken.kind, entry: entryDocument(broken.entry) };
 }
 
-/** Members of a summary that name its object, in the order in which they are preferred. */
+/** Members of a summary that name its object, in order of preference. */
 const NAMES = ["email", "hostname", "display_name", "name", "label", "user"] as const;
 
 /** @returns the name in the summaries of the change; undefined if they have none */
@@ -147,7 +147,7 @@ export function nameInSummaries({ before, after }: Pick<AuditRow, "before" | "af
 /** @returns the digest with its algorithm; null for the empty digest, the predecessor of the first entry */
 export const digestText = (hex: string): string | null => (hex === "" ? null : `sha256:${hex}`);
 
-/** Returns the raw text if it is not JSON, so that an entry that was tampered with can still be shown. */
+/** @returns the raw text if it is not JSON, so that a tampered entry can still be shown */
 export function summaryIn(text: string | null): unknown {
   try {
     return text === null ? null : JSON.parse(text);

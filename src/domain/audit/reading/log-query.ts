@@ -1,10 +1,10 @@
-// The query parameters of the list of audit entries, as received.
+// Reads the query parameters of the list of audit entries.
 import { parseExactTime } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { readLimit, refuseProblems } from "../../shared/page.ts";
 import type { KeyedAuditQuery } from "../log.ts";
 
-/** Longer values match no entry and would only be repeated in errors. */
+/** Longer values match no entry and would only bloat errors. */
 export const FILTER_LENGTH_MAX = 320;
 
 /** The query parameters as received. */

@@ -1,5 +1,5 @@
-// Facts about an archive for the administrator who adds it to the policy: what is in it, what it seems to download when it runs, and
-// the files from which layouts are proposed.
+// Facts about an archive for the administrator who adds it to the policy: its paths, apparent downloads at run time, and the
+// files from which layouts are proposed.
 import {
   DOWNLOAD_SCAN_BYTES_MAX,
   DOWNLOADS_LISTED_MAX,
@@ -9,11 +9,11 @@ import {
 import { type ArchiveContents, type InspectOptions, inspectArchive } from "./archive.ts";
 import type { TarEntry } from "./tar.ts";
 
-/** Paths of the archive that a response lists. */
+/** Maximum number of paths that a response lists. */
 export const PATHS_LISTED_MAX = 1_000;
 
 export interface ArchiveFacts extends ArchiveContents {
-  /** the first PATHS_LISTED_MAX of the archive, in its order */
+  /** the first PATHS_LISTED_MAX paths, in the order of the archive */
   paths: string[];
   /** the first DOWNLOADS_LISTED_MAX */
   runtimeDownloads: RuntimeDownload[];
@@ -33,13 +33,13 @@ export class CollectedFacts {
     if (kind === "file") this.files.push(path);
   }
 
-  /** @param content of a whole file, which has at most DOWNLOAD_SCAN_BYTES_MAX */
+  /** @param content all bytes of a file of at most DOWNLOAD_SCAN_BYTES_MAX */
   search(path: string, content: Uint8Array): void {
     const left = DOWNLOADS_LISTED_MAX - this.runtimeDownloads.length;
     if (left > 0) this.runtimeDownloads.push(...findRuntimeDownloads(path, content).slice(0, left));
   }
 
-  /** @returns the facts, when the archive has ended */
+  /** @returns the facts, after the end of the archive */
   end({ entries, expandedBytes }: ArchiveContents): ArchiveFacts {
     const { paths, files, runtimeDownloads } = this;
     return { entries, expandedBytes, paths, runtimeDownloads, files };

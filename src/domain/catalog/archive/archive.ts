@@ -1,5 +1,5 @@
 // Checks a published archive against the rules that every client applies. It reads a stream once and keeps no file bytes; the
-// caller decides where the bytes come from and go to.
+// caller supplies the bytes and stores them.
 import { ByteSource, metered } from "../../../platform/files/byte-source.ts";
 import { gunzip, truncated } from "./bytes.ts";
 import { ImportRules, type OnBroken } from "./import-rules.ts";
@@ -20,7 +20,7 @@ export interface InspectOptions {
    * existed; without it the first broken rule is thrown
    */
   onOutdated?: OnBroken | undefined;
-  /** receives each accepted entry, in their order; a folder's path ends without a slash */
+  /** receives each accepted entry in order; a folder's path has no trailing slash */
   onEntry?: (path: string, entry: Pick<TarEntry, "kind" | "sizeBytes">) => void;
   /** receives the path and the bytes of each accepted file of at most `fileBytesMax` bytes */
   onFile?: { fileBytesMax: number; look(path: string, bytes: Uint8Array): void };
@@ -34,7 +34,7 @@ export interface ArchiveContents {
 }
 
 /**
- * Reads a whole `.tar.gz` and refuses it at the first broken rule. Only missing paths are reported together.
+ * Reads a whole `.tar.gz` and stops at the first broken rule, except that all missing paths are reported together.
  * @param stream the compressed bytes; its errors are passed on
  * @throws DomainError of kind `unverified` with a reason `archive.<what>`
  * @source handbook: catalog-file, Archives

@@ -48,7 +48,7 @@ async function* watched(compressed: Bytes, intake: Intake): AsyncGenerator<Uint8
   }
 }
 
-/** Readers disagree on bytes after the first member: some unpack them, some do not. So they are not allowed. */
+/** Bytes after the first member are not allowed, because only some readers unpack them. */
 function refuseMoreThanOneMember(unpacker: Gunzip, intake: Intake, expandedBytes: number): void {
   if (unpacker.bytesWritten !== intake.bytes) {
     throw refusal("trailing_data", "there are bytes after the end of the gzip data", REPACK);
@@ -72,7 +72,6 @@ function gzipRefusal(error: unknown, { firstTwo }: Intake): Error | undefined {
     : refusal("not_gzip", "the archive is not gzip data", REPACK);
 }
 
-/** How to create an archive that passes. */
 export const REPACK = "pack it again from inside its folder: tar czf package.tar.gz *";
 
 /** @returns the error for an archive that ends too early */

@@ -1,16 +1,15 @@
-// Rules for newly imported archives, stricter than those of clients: names that are one file on some file systems, names that
-// are too long for some, names that mislead readers, and mode bits that grant rights. Archives stored before these rules stay
-// usable.
+// Rules for newly imported archives, stricter than those of clients. They refuse names that are equal or too long on some file
+// systems, names that mislead readers, and mode bits that grant rights. Archives stored before these rules stay usable.
 import type { DomainError } from "../../../platform/errors.ts";
 import { REPACK } from "./bytes.ts";
 import { quoted, refusal } from "./limits.ts";
 
-/** Receives each broken rule; throws it to refuse the archive. */
+/** Receives each broken rule, and throws it to refuse the archive. */
 export type OnBroken = (broken: DomainError) => void;
 
-/** Bytes of one component of a path (NAME_MAX of Linux and macOS). */
+/** Maximum bytes of one component of a path (NAME_MAX of Linux and macOS). */
 export const NAME_BYTES_MAX = 255;
-/** Bytes of a whole path. macOS allows 1,023 (PATH_MAX); 255 of them are left for the folder that a client unpacks into. */
+/** Maximum bytes of a whole path. macOS allows 1,023 (PATH_MAX), of which the client's target folder may use 255. */
 export const NEW_PATH_BYTES_MAX = 768;
 
 /** Control characters, line and paragraph separators, and characters that change the direction of text. */
@@ -30,14 +29,14 @@ const specialBitsOf = (mode: number): string =>
     .map(([, name]) => name)
     .join(", ");
 
-/** Checks the entries of one archive, each after the rules of every client. */
+/** Checks the entries of one archive, after the rules of clients. */
 export class ImportRules {
-  /** The first spelling of each path and each of its parents, by the key that file systems may compare. */
+  /** The first spelling of each path and of its parents, by the key that file systems may compare. */
   readonly #spellings = new Map<string, string>();
 
   constructor(private readonly onBroken: OnBroken) {}
 
-  /** @param entry `mode` is undefined if the header has no octal number; `path` has no slash at its end */
+  /** @param entry `mode` is undefined if the header has no octal number; `path` has no trailing slash */
   check({ path, mode }: { path: string; mode: number | undefined }): void {
     if (MISLEADING.test(path)) this.onBroken(misleading(path));
     this.#checkLength(path);
@@ -62,7 +61,7 @@ export class ImportRules {
       const spelling = path.slice(0, end);
       const key = comparedName(spelling);
       const known = this.#spellings.get(key);
-      if (known === spelling) return; // its parents are known as well
+      if (known === spelling) return; // its parents are known too
       if (known === undefined) this.#spellings.set(key, spelling);
       else this.onBroken(collision(known, spelling));
     }
@@ -71,7 +70,7 @@ export class ImportRules {
 
 /**
  * @returns the same text for any two paths that a case-insensitive or normalizing file system may treat as equal
- * @source Unicode 3.13, canonical caseless match (D145): lower case before upper case makes it a full case folding
+ * @source Unicode 3.13, canonical caseless match (D145); lower case followed by upper case equals full case folding
  */
 function comparedName(path: string): string {
   const folded = path.normalize("NFD").toLowerCase().toUpperCase().normalize("NFD");

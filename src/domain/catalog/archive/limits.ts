@@ -1,5 +1,5 @@
-// Limits of a published archive, and the text of errors. Workstation clients refuse an archive above these limits. The
-// neighboring files check the rules.
+// Limits of a published archive, and the errors of its rules. Workstation clients refuse an archive above these limits. The
+// other files of this folder check the rules.
 import { DomainError } from "../../../platform/errors.ts";
 
 const KIB = 1024;
@@ -8,17 +8,16 @@ const MIB = 1024 * KIB;
 export interface ArchiveLimits {
   compressedBytesMax: number;
   entriesMax: number;
-  /** of the whole tar stream: file bodies, headers and padding */
+  /** size of the whole tar stream: file bodies, headers and padding */
   expandedBytesMax: number;
   fileBytesMax: number;
   pathComponentsMax: number;
   pathBytesMax: number;
-  /** one long name or PAX record block */
+  /** size of one long name or PAX record block */
   metadataRecordBytesMax: number;
   metadataTotalBytesMax: number;
 }
 
-/** The limits of workstation clients. */
 export const ARCHIVE_LIMITS: ArchiveLimits = {
   compressedBytesMax: 100 * MIB,
   entriesMax: 10_000,
@@ -30,14 +29,14 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   metadataTotalBytesMax: 8 * MIB,
 };
 
-/** Characters of a name that a message repeats. */
+/** Maximum characters of a name in a message. */
 export const QUOTED_LENGTH_MAX = 80;
 
 /** @returns the error for one broken rule; its reason is `archive.<what>` */
 export const refusal = (what: string, message: string, hint?: string): DomainError =>
   new DomainError("unverified", `archive.${what}`, message, hint === undefined ? {} : { hint });
 
-/** @returns a name from the archive that is safe to print on a terminal: quoted, shortened, without invisible characters */
+/** @returns a name from the archive in a form that is safe to print: quoted, shortened, without invisible characters */
 export function quoted(name: string | Uint8Array): string {
   const text = typeof name === "string" ? name : new TextDecoder().decode(name);
   const short = text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text;

@@ -1,5 +1,5 @@
 // The archives that a catalog file names by a local path. Each is read once, checked against its digest and the archive rules,
-// and later stored by digest. Clients fetch them from us, so a broken archive must not be stored.
+// and later stored by digest. Clients fetch them from this service, so a broken archive must not be stored.
 import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
@@ -17,7 +17,7 @@ export interface LocalFiles {
   open(path: string): Promise<OpenedFile>;
 }
 
-/** Receives every piece of an archive that is read; each archive is read once for its digest and once to unpack it. */
+/** Receives every piece that is read. An archive is read twice: for its digest and for unpacking. */
 export type ReportProgress = (progress: { name: string; bytes: number }) => void;
 
 /** A source that workstations fetch. */
@@ -40,21 +40,21 @@ export interface CheckedArchive {
 export interface CheckOptions {
   files: LocalFiles;
   blobs: Pick<Blobs, "has">;
-  /** @returns the artifact with that digest, if the organization has it already */
+  /** @returns the artifact with that digest, if the organization has it */
   findArtifact(digest: string): ArtifactRow | undefined;
   onProgress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
 }
 
 const LOCAL_SUFFIX = ".tar.gz";
-/** Its own scheme, such as `gitlab://`, shows where a stored artifact was mirrored from. */
+/** A scheme such as `gitlab://` shows the origin of a mirrored artifact. */
 const REMOTE = /^(?!file:)[a-z]+:\/\//;
 /** @returns whether the archive is a file that the catalog file names */
 export const isLocal = ({ source_ref }: Pick<PackageSource, "source_ref">): boolean =>
   !REMOTE.test(source_ref);
 
 /**
- * Checks every local archive of a list. Reads them one after the other, so memory does not grow with their number.
+ * Checks every local archive of a list. Reads one archive at a time, so memory does not grow with their number.
  * @returns archives by digest, and all problems, with pointers into the list
  */
 export async function checkLocalArchives(
@@ -79,7 +79,7 @@ export async function checkLocalArchives(
   return { archives, problems, unverified };
 }
 
-/** @returns the package's own source, or those of its platforms, which replace its own */
+/** @returns the sources of the package's platforms, or else its own source */
 export function fetchedSourcesOf(managed: ManagedPackage, index: number): FetchedSource[] {
   const platforms = Object.entries(managed.platform_sources ?? {});
   const own = { source: managed, managed, index, platform: undefined, at: [index] };
@@ -127,8 +127,8 @@ interface Expected {
 }
 
 /**
- * Compares the digest before the archive is unpacked: a wrong file explains every other problem. A stored archive needs no
- * file, so an exported catalog can be seeded again where its archives are.
+ * Compares the digest before unpacking the archive, because a wrong file explains every other problem. A stored archive needs
+ * no file, so an exported catalog can be seeded again without the files.
  */
 async function sizeIfMatching({ path, digest, isStored }: Expected, options: CheckOptions): Promise<number> {
   try {
@@ -149,7 +149,7 @@ async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return hasher.digest("hex");
 }
 
-/** The same bytes, reported as they are read; ends with the signal's reason when it is aborted. */
+/** Passes the bytes on and reports them as they are read. Throws the signal's reason when it aborts. */
 async function* watched(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
@@ -173,5 +173,5 @@ const mismatch = (path: string, { found, digest }: { found: string; digest: stri
   new DomainError(
     "unverified",
     "artifact.digest_mismatch",
-    `${path} has sha256 ${found}, but ${digest} is written here`,
+    `${path} has sha256 ${found}, but the catalog says ${digest}`,
   );

@@ -30,7 +30,7 @@ export function readPax(body: Uint8Array): Pax {
   return naming;
 }
 
-/** A global header may contain comments, as `git archive` writes them, but nothing that changes an entry. */
+/** A global header may contain comments, which `git archive` writes, but nothing that changes an entry. */
 export function readGlobalPax(body: Uint8Array): Pick<Pax, "comment"> {
   const { path, sizeBytes, ...more } = readPax(body);
   if (path === undefined && sizeBytes === undefined) return more;

@@ -1,28 +1,28 @@
-// Checks the paths of an archive: which are allowed, that none occurs twice or below a file, and which are missing. The limits
-// on entries and on metadata bound the memory; without metadata no path is longer than 256 bytes.
+// Checks the paths of an archive: each must be allowed, unique and not below a file, and all required paths must exist. The
+// limits on entries and metadata bound the memory; without metadata no path is longer than 256 bytes.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { REPACK } from "./bytes.ts";
 import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
 import type { TarEntry } from "./tar.ts";
 
-/** A path that something outside of the archive names. */
+/** A path that the package's adapters require. */
 export interface RequiredPath {
-  /** relative to the archive's root; `.` components and a slash at the end do not matter */
+  /** relative to the archive's root; `.` components and a trailing slash do not matter */
   path: string;
   kind: TarEntry["kind"];
-  /** RFC 6901 pointer to the place that names it */
+  /** RFC 6901 pointer to the member that names it */
   pointer: string;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const FORBIDDEN_CHARACTER = /[\\:\0]/;
 
-/** The paths seen so far. A `parent` is a folder that has no entry of its own yet. */
+/** The paths seen so far. A `parent` is a folder without its own entry so far. */
 export class ArchivePaths {
   readonly #kinds = new Map<string, TarEntry["kind"] | "parent">();
 
   /**
-   * @returns the path as text; a folder's path without the slash at its end
+   * @returns the path as text, without the trailing slash of a folder
    * @throws DomainError `archive.duplicate_path` and the `archive.path_*` reasons
    */
   add(entry: TarEntry, limits: ArchiveLimits): string {
@@ -50,7 +50,7 @@ export class ArchivePaths {
   require(required: readonly RequiredPath[]): void {
     const problems = required.flatMap((wanted) => this.#problemOf(wanted) ?? []);
     if (problems.length === 0) return;
-    throw new DomainError("unverified", "archive.missing_path", "the archive lacks paths that are needed", {
+    throw new DomainError("unverified", "archive.missing_path", "the archive lacks required paths", {
       hint: "add them to the archive, or correct the paths; they are relative to the root of the archive",
       problems,
     });

@@ -4,7 +4,7 @@ import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { inspectArchive } from "./archive.ts";
 
-/** Broken rules of one archive that are listed. */
+/** Maximum number of broken rules to list for one archive. */
 export const OUTDATED_LISTED_MAX = 3;
 
 /** Collects the broken rules of one stored archive. */
@@ -17,7 +17,7 @@ export class OutdatedList {
 }
 
 /**
- * Reads an intact stored archive again by the rules for new archives.
+ * Checks an intact stored archive against the rules for new archives.
  * @returns at most OUTDATED_LISTED_MAX rules that it breaks
  * @throws the signal's reason
  */
@@ -36,7 +36,7 @@ export async function outdatedRulesOf(
   return outdated.texts;
 }
 
-/** Entries of one archive that are listed. */
+/** Maximum number of entries to list for one archive. */
 export const ENTRIES_LISTED_MAX = 1_000;
 
 interface ListedEntry {
@@ -49,13 +49,13 @@ interface ListedEntry {
 export interface ArchiveListing {
   /** the first ENTRIES_LISTED_MAX, in the order of the archive */
   listed: ListedEntry[];
-  /** of the whole archive */
+  /** totals of the whole archive */
   entries: number;
   expandedBytes: number;
 }
 
 /**
- * Lists what a stored archive contains, also one that breaks rules for new archives.
+ * Lists the content of a stored archive, even if it breaks rules for new archives.
  * @throws DomainError `archive.*` for damaged bytes; the signal's reason
  */
 export async function listingOf(

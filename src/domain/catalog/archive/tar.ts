@@ -16,7 +16,7 @@ import { type Naming, readGlobalPax, readLongName, readPax } from "./metadata.ts
 
 export interface TarEntry {
   kind: "file" | "directory";
-  /** as written: neither checked nor decoded; a folder may end with a slash */
+  /** raw, neither checked nor decoded; a folder may end with a slash */
   path: Uint8Array;
   sizeBytes: number;
   /** undefined if the header has no octal number */
@@ -25,25 +25,25 @@ export interface TarEntry {
 
 /** An entry whose bytes may be requested before the next entry. */
 export interface ReadableEntry extends TarEntry {
-  /** @returns all bytes of the file, in memory: the caller has checked `sizeBytes`; call it or `pieces` at most once */
+  /** @returns all bytes of the file, in memory, so check `sizeBytes` first; call it or `pieces` at most once */
   read(): Promise<Uint8Array>;
-  /** @returns the bytes of the file piece by piece; what is not read is skipped */
+  /** @returns the bytes of the file piece by piece; unread bytes are skipped */
   pieces(): AsyncGenerator<Uint8Array>;
 }
 
 /** An entry that is neither a file nor a folder. */
 export interface RefusedEntry {
   kind: "symbolic_link" | "other";
-  /** as written: neither checked nor decoded */
+  /** raw, neither checked nor decoded */
   path: Uint8Array;
-  /** @returns why it is refused, under the path that the reader of the error knows */
+  /** @returns the error that refuses it, for the path that the error names */
   errorOf(path: Uint8Array): DomainError;
 }
 
 export interface TarOptions {
   /** receives links and special entries, which are skipped; without it the first one is thrown */
   onRefused?: (refused: RefusedEntry) => void;
-  /** receives the comments about the whole archive */
+  /** receives the comments of global headers */
   onComment?: (comment: string) => void;
 }
 
@@ -109,7 +109,7 @@ export async function* readTar(
   await refuseBytesAfterEnd(source);
 }
 
-/** The bytes of one file, of which the caller may read some. */
+/** The bytes of one file, which the caller may read partly. */
 class EntryBody {
   #leftBytes: number;
 
@@ -147,7 +147,7 @@ class Metadata {
 
   constructor(
     private readonly source: ByteSource,
-    /** `skipsLinks`: the long target of a link is no error, because the link itself is skipped */
+    /** `skipsLinks`: accepts the long target of a link, because the link itself is skipped */
     private readonly options: {
       limits: ArchiveLimits;
       skipsLinks: boolean;
@@ -181,7 +181,7 @@ class Metadata {
     if (this.#naming) throw refusal("metadata", "the last metadata record has no entry after it", REPACK);
   }
 
-  /** With two records for one entry, readers disagree on the path. */
+  /** Readers disagree on the path of an entry with two records. */
   #keep(naming: Naming): void {
     if (this.#naming) throw refusal("metadata", "two metadata records precede one entry", REPACK);
     this.#naming = naming;

@@ -1,5 +1,5 @@
-// Checks the content of a bundle whose signature and digests are valid: its packages by the rules of every catalog, its
-// archives by those of clients, and that exactly the needed archives are present. All problems are reported together.
+// Checks the content of a bundle whose signature and digests are valid: its packages follow the rules of every catalog, its
+// archives those of clients, and exactly the needed archives are present. All problems are reported together.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { inspectArchive } from "../archive/archive.ts";
@@ -20,7 +20,7 @@ import { type BundledArchive, type ReadBundleOptions, readBundle } from "./bundl
 
 export interface CheckBundleOptions extends ReadBundleOptions {
   blobs: Pick<Blobs, "has">;
-  /** @returns the artifact with that digest, if the organization has it already */
+  /** @returns the artifact with that digest, if the organization has it */
   findArtifact(digest: string): ArtifactRow | undefined;
 }
 
@@ -31,9 +31,9 @@ export interface CheckedBundle {
   /** by digest */
   archives: Map<string, CheckedArchive>;
   places: ReadonlyMap<string, BundledArchive>;
-  /** by package; of one archive at most DOWNLOADS_LISTED_MAX */
+  /** by package; at most DOWNLOADS_LISTED_MAX per archive */
   fetches: ({ id: string } & RuntimeDownload)[];
-  /** rules for new archives that already stored archives break */
+  /** rules for new archives that stored archives break */
   warnings: string[];
   totals: { count: number; new: number; sizeBytes: number };
 }
@@ -69,7 +69,7 @@ function packagesOf(
     "catalog.invalid",
     `the catalog in ${file.name} has ${problemCount} problems`,
     {
-      hint: "it was made by a version with other rules: export it with one that is not newer than this",
+      hint: "a version with other rules exported it; export it with a version that is not newer than this one",
       problems: problems.map(inList),
     },
   );

@@ -17,7 +17,7 @@ export interface BundleLimits {
   archiveBytesMax: number;
 }
 
-/** A whole catalog as JSON, and a line for each of its archives. */
+/** The content of manifest.json: a whole catalog, and one item for each of its archives. */
 export const BUNDLE_LIMITS: BundleLimits = {
   manifestBytesMax: 2 * CATALOG_FILE_BYTES_MAX,
   archivesMax: 10_000,
@@ -31,7 +31,7 @@ export const BundleManifest = Type.Object({
   format: Type.Literal(BUNDLE_FORMAT),
   format_version: Type.Literal(BUNDLE_VERSION),
   exported_at: Type.String({ maxLength: 64, description: "RFC 3339" }),
-  /** id of the key that signed */
+  /** id of the signing key */
   signer: Digest,
   archives: Type.Array(Type.Object({ sha256: Digest, size_bytes: Type.Integer({ minimum: 1 }) })),
   package_catalog: Type.Object({ packages: Type.Unknown() }),
@@ -45,11 +45,11 @@ export interface BundleFile {
   /** the name of the file, for errors */
   name: string;
   sizeBytes: number;
-  /** @returns all bytes, or `length` of them from `offset` on */
+  /** @returns all bytes, or `length` bytes from `offset` */
   read(range?: { offset: number; length: number }): AsyncIterable<Uint8Array>;
 }
 
-/** The keys whose signatures count, and the operator's name for them. */
+/** The trusted keys, and the operator's name for them. */
 export interface TrustedSigners {
   name: string;
   keys: readonly TrustedKey[];

@@ -1,6 +1,6 @@
-// Reads a bundle from front to back and trusts only what a trusted key has signed: first the signature, then the manifest, then
-// that the members are exactly those the manifest names, byte for byte, headers and padding included. Only the positions of the
-// archives are kept.
+// Reads a bundle once, and trusts only what a trusted key has signed. Checks the signature, then the manifest, then that the
+// members are exactly those of the manifest, byte for byte, including headers and padding. Keeps only the positions of the
+// archives.
 import { Value } from "@sinclair/typebox/value";
 import { SIGNATURE_BYTES } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
@@ -32,7 +32,7 @@ export interface BundledArchive {
 
 export interface ReadBundle {
   manifest: BundleManifest;
-  /** id of the key that verified its signature, whatever id it names */
+  /** id of the key that verified the signature, which may differ from the id in the bundle */
   signer: string;
   /** by digest */
   archives: Map<string, BundledArchive>;
@@ -69,7 +69,7 @@ function inBundle(error: unknown, name: string): unknown {
   return bundleRefusal(
     what,
     `${name} is not a complete bundle: ${error.message}`,
-    "name the file that catalog export --bundle wrote; if it is that one, copy it again",
+    "name the file that catalog export --bundle wrote; if it is the right file, copy it again",
   );
 }
 
@@ -160,7 +160,9 @@ class BundleReader {
     }
   }
 
-  /** Members come in one order and under one name each, so no path of the bundle is ever followed. @returns its size */
+  /**
+   * The order and the names of members are fixed, so no path in the bundle is ever followed. @returns the size of the member
+   */
   async #member(name: string, bounds: { exactly: number } | { most: number }): Promise<number> {
     this.options.signal?.throwIfAborted();
     const block = await this.#take(TAR_BLOCK_BYTES);
@@ -169,7 +171,7 @@ class BundleReader {
     if (header.type !== "0" || found !== name)
       throw bundleRefusal(
         "unexpected",
-        `${this.file.name} holds ${JSON.stringify(found)} in the place of ${name}`,
+        `${this.file.name} holds ${JSON.stringify(found)} instead of ${name}`,
       );
     const isRight =
       "exactly" in bounds ? header.sizeBytes === bounds.exactly : header.sizeBytes <= bounds.most;
@@ -205,7 +207,7 @@ class BundleReader {
     return hasher.digest("hex");
   }
 
-  /** Passes over the zeros that fill the last block of a member. */
+  /** Skips the zeros that fill the last block of a member. */
   async #padding(length: number): Promise<void> {
     if (!isZeros(await this.#take(tarPaddingLength(length)))) throw this.#tampered("the padding of a member");
   }
@@ -226,7 +228,7 @@ class BundleReader {
   #tampered(member: string): DomainError {
     return bundleRefusal(
       "tampered",
-      `${member} in ${this.file.name} is not what was signed`,
+      `${member} in ${this.file.name} differs from what was signed`,
       "copy the bundle again; if the error persists, the bundle was modified",
     );
   }
@@ -234,7 +236,7 @@ class BundleReader {
 
 const PROBLEMS_MAX = 10;
 
-/** Limits for an unsigned manifest. Manifests that exports write stay far below them. */
+/** Limits for an unsigned manifest. Exported manifests stay far below them. */
 const MANIFEST_JSON: JsonLimits = { depthMax: 64, valuesMax: 1_000_000 };
 
 /** @returns the value of unsigned JSON; undefined if it is malformed, or would take far more memory than its text */

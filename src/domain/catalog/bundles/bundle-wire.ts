@@ -1,4 +1,4 @@
-// The plan of an import as administrators get it.
+// The plan of an import, as the API returns it.
 import { type Static, Type } from "@sinclair/typebox";
 import type { ImportPlan } from "./bundles.ts";
 
@@ -15,7 +15,7 @@ export const ImportPlanView = Type.Object({
   moved: Type.Integer(),
   unchanged: Type.Integer(),
   blocked: Type.Array(Type.Intersect([Version, Type.Object({ revision: Type.Integer() })]), {
-    description: "Removals that the policy in force forbids; they prevent the whole import.",
+    description: "Removals that the current policy forbids; they prevent the whole import.",
   }),
   fetches: Type.Array(Type.Object({ id: Type.String(), path: Type.String(), what: Type.String() })),
   warnings: Type.Array(Type.String()),

@@ -1,5 +1,5 @@
-// Writes a catalog and every archive it needs as a bundle, one archive after the other. Each archive is hashed again while it
-// is written, so that a damaged one is not exported. The caller decides where the bytes go.
+// Writes a catalog and every archive that it needs as a bundle, one archive at a time. Each archive is hashed again while it is
+// written, so that a damaged one is not exported. The caller decides where the bytes go.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { FileSigner } from "../../../platform/crypto/file-signatures.ts";
@@ -26,8 +26,8 @@ export interface HeldArchive {
 
 /**
  * @param find the artifact with a digest
- * @returns the archives that workstations fetch for these packages, once each, in the order of their digests
- * @throws DomainError `bundle.not_held` with every source whose bytes are not here
+ * @returns the archives that workstations fetch for these packages, each once, sorted by digest
+ * @throws DomainError `bundle.not_held` with every source whose bytes are not stored
  */
 export function archivesFor(
   packages: readonly ManagedPackage[],

@@ -1,5 +1,5 @@
-// A catalog with its archives in one signed file: exports it on one side; on the other side checks everything, stores the
-// archives and makes the catalog equal to the bundle (AIR-4). bundle-read.ts reads the file.
+// A catalog with its archives in one signed file: the export writes it; the import checks everything, stores the archives and
+// makes the catalog equal to the bundle (AIR-4). bundle-read.ts reads the file.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import type { FileSigner } from "../../../platform/crypto/file-signatures.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
@@ -30,7 +30,7 @@ import { archivesFor, bundleBytes, type HeldArchive, manifestOf } from "./bundle
 
 export interface ExportRequest {
   signer: FileSigner;
-  /** leaves out packages whose archives are not all stored here, instead of refusing */
+  /** leaves out packages with archives that are not stored here, instead of refusing */
   leaveOutRemote: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -38,7 +38,7 @@ export interface ExportRequest {
 export interface ExportedBundle {
   packages: number;
   archives: readonly HeldArchive[];
-  /** ids of packages whose archives are elsewhere */
+  /** ids of packages whose archives are not stored here */
   leftOut: string[];
   /** the file, to be written by the caller */
   bytes: AsyncIterable<Uint8Array>;
@@ -54,11 +54,11 @@ export interface ImportRequest extends RemovalCheck {
 }
 
 export interface ImportPlan extends SeedPlan {
-  /** of `removed`: removals that prevent the import of the whole bundle */
+  /** those of `removed` that prevent the import of the whole bundle */
   blocked: BlockedRemoval[];
-  /** downloads that added and changed packages appear to do when they run (AIR-5) */
+  /** apparent downloads at run time of added and changed packages (AIR-5) */
   fetches: ({ id: string } & RuntimeDownload)[];
-  /** rules for new archives that already stored archives break */
+  /** rules for new archives that stored archives break */
   warnings: string[];
   /** id of the key that signed the bundle */
   signer: string;
@@ -67,7 +67,6 @@ export interface ImportPlan extends SeedPlan {
   archives: { count: number; new: number; sizeBytes: number };
 }
 
-/** @returns the operations on bundles */
 export function createBundles(dependencies: ChangeDependencies) {
   const { db, clock, blobs, audit } = dependencies;
   return {
@@ -164,7 +163,7 @@ async function storeArchives(
   { archives, places }: CheckedBundle,
   { file, signal }: ImportRequest,
 ): Promise<void> {
-  await blobs.sweepTemporary(); // partial files of an import that was killed
+  await blobs.sweepTemporary(); // partial files of a killed import
   for (const { digest, sizeBytes } of archives.values()) {
     const place = places.get(digest);
     if (!place || (await blobs.has(digest))) continue;

@@ -1,20 +1,20 @@
-// Bundles that were uploaded and whose plan is being looked at: files in a separate folder, until they are imported or dropped.
+// Uploaded bundles that an administrator is reviewing: files in a separate folder, until they are imported or discarded.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, DAY_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { readPieces } from "../../../platform/files/operator-files.ts";
 import type { BundleFile } from "./bundle-model.ts";
 
-/** Bytes of an uploaded bundle. Larger ones are imported by the command, which reads them where they are. */
+/** Maximum bytes of an uploaded bundle. For larger ones use the command, which reads the file in place. */
 export const BUNDLE_UPLOAD_BYTES_MAX = 1024 ** 3;
-/** Milliseconds until an upload that nobody imports is removed. */
+/** Milliseconds after which an upload that nobody imports is removed. */
 export const BUNDLE_KEPT_MS = DAY_MS;
 
 export class PendingBundles {
   constructor(private readonly dependencies: { importBlobs: Blobs; clock: Clock }) {}
 
   /**
-   * Keeps the bytes of a bundle; nobody has looked at them yet.
+   * Stores the unchecked bytes of a bundle.
    * @returns their SHA-256
    * @throws DomainError `artifact.too_large`, `artifact.disk_full`; errors of the bytes
    */

@@ -1,8 +1,7 @@
-// A connection to a git host of the company, as the operator configured it. app/installation reads the configuration; hosts/ speaks to
-// the hosts.
+// A connection to a git host of the company, as the operator configured it. app/installation reads the configuration; hosts/
+// talks to the hosts.
 import type { Secret } from "../../../platform/secret.ts";
 
-/** Kinds of hosts. */
 export const PROVIDERS = [
   "github",
   "gitlab",
@@ -15,9 +14,9 @@ export type Provider = (typeof PROVIDERS)[number];
 
 export type Credential =
   | { kind: "token"; token: Secret }
-  /** a GitHub App: its id, and its RSA key in PEM */
+  /** id and RSA key (PEM) of a GitHub App */
   | { kind: "app"; appId: string; key: Secret }
-  /** for git only; many servers accept any user name with a token */
+  /** user name for git; many servers accept any user name with a token */
   | { kind: "login"; username: string; token: Secret }
   /** for repositories that everyone may read */
   | { kind: "none" };
@@ -27,15 +26,15 @@ export interface Connection {
   /** the id unless the operator gave another one */
   name: string;
   provider: Provider;
-  /** URL of the API, without a slash at its end; of a host without an API that of its repositories */
+  /** URL of the API, or of the repositories if the host has no API; without a trailing slash */
   apiBase: string;
-  /** where repositories are, for hosts whose archives come through git; undefined for others */
+  /** where git finds the repositories; undefined for hosts that serve archives over their API */
   clone: CloneAddress | undefined;
   /** origins to which the host may redirect for an archive, in addition to its own */
   downloadOrigins: readonly string[];
-  /** owners that the organization may use; `*` means all; empty if the connection is not for this organization */
+  /** repository owners that the organization may use; `*` means all; empty if the connection is not for this organization */
   namespaces: readonly string[];
-  /** read again whenever its file changes */
+  /** reloaded whenever its file changes */
   credential: () => Credential;
   /** PEM certificates that are trusted in addition to the built-in ones */
   ca: string | undefined;
@@ -43,11 +42,10 @@ export interface Connection {
   skipLinks: boolean;
   /** hours between two checks for newer commits; undefined for never */
   watchEveryHours: number | undefined;
-  /** of announcements of the host; undefined if none are expected */
+  /** secret of the host's announcements; undefined if none are expected */
   webhookSecret: Secret | undefined;
 }
 
-/** Address of the repositories of a host. */
 export interface CloneAddress {
   /** URL without a slash at its end */
   base: string;
@@ -57,26 +55,25 @@ export interface CloneAddress {
 
 /** A connection that cannot be used. */
 export interface BrokenConnection {
-  /** undefined if even that is missing */
+  /** undefined if the id itself is missing */
   id: string | undefined;
   /** what is wrong, without secrets */
   problems: readonly string[];
 }
 
-/** The connections of the configuration, as they are now. */
+/** The current connections of the configuration. */
 export interface Connections {
-  /** in the order of the file; without those that are broken */
+  /** in the order of the file, without broken ones */
   list(): readonly Connection[];
   broken(): readonly BrokenConnection[];
 }
 
-/** A service without connections. */
 export const NO_CONNECTIONS: Connections = { list: () => [], broken: () => [] };
 
-/** Beginning of the names of all their destinations. */
+/** Prefix of the names of their destinations. */
 const DESTINATION = "package-source";
 
-/** @returns whether the destination is the host of the connection: its API, or its repositories */
+/** @returns whether the destination is the connection's API or repositories */
 export const isDestinationOf = (
   { id, clone }: Pick<Connection, "id" | "clone">,
   destination: string,

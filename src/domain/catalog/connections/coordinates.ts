@@ -1,5 +1,6 @@
-// The names of a repository, a ref and a folder, as administrators write them. None of them may lead to another path of the host.
-/** Characters of one part of a repository. */
+// Validates the names of repositories, refs and folders that administrators enter. None of them may lead to another path of the
+// host.
+/** Maximum characters of one part of a repository's name. */
 export const REPOSITORY_PART_CHARACTERS_MAX = 100;
 /** GitLab nests groups; every other host has an owner and a name. */
 export const REPOSITORY_PARTS_MAX = 8;
@@ -17,19 +18,19 @@ export interface Coordinates {
   repository: string;
   /** branch, tag or whole commit */
   ref: string;
-  /** folder of the repository; empty for all of it */
+  /** folder of the repository; empty for the whole repository */
   path: string;
 }
 
 const isPart = (part: string): boolean => PART.test(part) && part.length <= REPOSITORY_PART_CHARACTERS_MAX;
 
-/** @returns whether it has two parts, or with `nested` up to REPOSITORY_PARTS_MAX */
+/** @returns whether it has two parts, or up to REPOSITORY_PARTS_MAX with `nested` */
 export function isRepository(text: string, { nested }: { nested: boolean }): boolean {
   const parts = text.split("/");
   return parts.length >= 2 && parts.length <= (nested ? REPOSITORY_PARTS_MAX : 2) && parts.every(isPart);
 }
 
-/** @source git-check-ref-format(1), without the characters that no host needs */
+/** @source git-check-ref-format(1), minus characters that no host needs */
 export const isRef = (text: string): boolean =>
   text.length <= REF_CHARACTERS_MAX &&
   REF.test(text) &&
@@ -49,7 +50,7 @@ export function isFolder(text: string): boolean {
   );
 }
 
-/** @returns whether it is a whole object name, of SHA-1 or SHA-256 */
+/** @returns whether it is a complete object name (SHA-1 or SHA-256) */
 export const isCommit = (text: string): boolean => COMMIT.test(text);
 
 /** @returns whether one of the namespaces, in any case, contains the repository; with GitLab a group contains its subgroups */

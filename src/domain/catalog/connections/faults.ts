@@ -1,4 +1,4 @@
-// The errors of repository hosts. Their texts are fixed: they name neither an address nor anything that a host said, because
+// The errors of repository hosts. Their texts are fixed: they contain no address and no text from a host, because
 // administrators must not learn about the operator's network.
 import { codeOf, DomainError, type ErrorKind } from "../../../platform/errors.ts";
 
@@ -15,7 +15,7 @@ export const SOURCE_OUTCOMES = [
 ] as const;
 export type SourceOutcome = (typeof SOURCE_OUTCOMES)[number];
 
-/** @returns how an inspection that threw is counted */
+/** @returns the outcome of an inspection that threw, for metrics */
 export function outcomeOf(error: unknown): SourceOutcome {
   if (!(error instanceof DomainError)) return "failed";
   const what = error.reason.replace(/^source\./, "");
@@ -36,7 +36,7 @@ const FAULTS = {
   ],
   ref_ambiguous: [
     "invalid",
-    "the repository has a branch and a tag of that name",
+    "the repository has both a branch and a tag with that name",
     "name the commit, or rename one of them",
   ],
   renamed: [
@@ -67,7 +67,7 @@ const FAULTS = {
   other_commit: [
     "upstream",
     "the host sent the archive of another commit",
-    "try again; if that does not help, something between this machine and the host, such as a cache, mixes up answers",
+    "try again; if that does not help, something between this machine and the host, such as a cache, mixes up responses",
   ],
   host_down: [
     "unavailable",
@@ -96,7 +96,7 @@ const FAULTS = {
   ],
   interrupted: [
     "unavailable",
-    "the process that makes the archive was ended from outside, for example because the machine has no memory left",
+    "something else ended the process that creates the archive, for example because the machine ran out of memory",
     "try again; if that does not help, the operator finds the cause in the log of the machine",
   ],
   key_unusable: [
@@ -124,7 +124,7 @@ const FAULTS = {
 export type SourceFault = keyof typeof FAULTS;
 
 /**
- * @param cause only its code gets into the log
+ * @param cause only its code is logged
  * @returns the error `source.<what>`
  */
 export function sourceFault(what: SourceFault, cause?: unknown): DomainError {
@@ -136,7 +136,7 @@ export function sourceFault(what: SourceFault, cause?: unknown): DomainError {
   });
 }
 
-/** @param status of a proxy that made no tunnel to the host @returns the error `source.*` */
+/** @param status status of a proxy that opened no tunnel to the host @returns the error `source.*` */
 export const proxyFault = (status: number): DomainError =>
   sourceFault(status === 407 ? "proxy_credential_refused" : status >= 500 ? "host_down" : "proxy_refused");
 
@@ -149,7 +149,7 @@ export const diskFull = (cause?: unknown): DomainError =>
 const RETRY_SECONDS_DEFAULT = 60;
 const RETRY_SECONDS_MAX = 3_600;
 
-/** @param seconds that the host wants callers to wait */
+/** @param seconds how long the host wants callers to wait */
 export const rateLimited = (seconds: number | undefined): DomainError =>
   new DomainError(
     "too_many",

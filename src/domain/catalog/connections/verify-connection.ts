@@ -1,4 +1,4 @@
-// Checks a repository host before anybody mirrors from it, with one finding for each check.
+// Checks a repository host before anyone mirrors from it; each check gives one finding.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Connection, Provider } from "./connection.ts";
@@ -7,17 +7,17 @@ import { HOSTS } from "./hosts/hosts.ts";
 import type { HostRequests } from "./hosts/requests.ts";
 import { type Resolved, resolveRef } from "./resolve.ts";
 
-/** GitHub refuses the signature of an app beyond that. */
+/** GitHub refuses an app's signature if the clocks differ by more. */
 const CLOCK_DIFFERENCE_MAX_SECONDS = 60;
 
-/** The name of each host for the right to read a repository. */
+/** What each host calls the permission to read a repository. */
 const RIGHTS: Readonly<Record<Provider, string>> = {
   github: 'the repository permission "Contents: read-only"',
   gitlab: "the scope read_api",
   gitea: "the scope read:repository",
   bitbucket_data_center: 'the permission "Repository read"',
   bitbucket_cloud: 'the permission "Repositories: Read"',
-  git: "the right to read",
+  git: "the permission to read",
 };
 
 /** Remedies for the operator, who runs the verification; the hints of the errors are for administrators. */
@@ -32,7 +32,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "source.key_unusable": "replace private_key of the connection with an RSA key of the GitHub App",
 };
 
-/** The response to one question, in the form of `doctor`. */
+/** The result of one check, in the form of `doctor`. */
 export interface ConnectionFinding {
   /** name in snake_case */
   check: string;
@@ -46,18 +46,18 @@ export interface VerifyParts {
   connection: Connection;
   requests: HostRequests;
   clock: Clock;
-  /** what to read; without it only the host is asked */
+  /** what to read; without it only the host is checked */
   wanted: Pick<Coordinates, "repository" | "ref"> | undefined;
 }
 
 export interface Verification {
-  /** in the order of the questions */
+  /** in the order of the checks */
   findings: ConnectionFinding[];
-  /** whether the host accepted the credential, or why it was not reached; undefined if the credential was not sent */
+  /** whether the host accepted the credential, or why the host was not reached; undefined if the credential was not sent */
   outcome: { error: DomainError | undefined } | undefined;
 }
 
-/** A fault of the host is a finding, not a rejection. */
+/** Returns an error of the host as a finding instead of rejecting. */
 export async function verifyConnection(parts: VerifyParts): Promise<Verification> {
   const { connection, requests, clock, wanted } = parts;
   const git = connection.clone ? [await gitFinding(requests)] : [];
@@ -81,7 +81,7 @@ export async function verifyConnection(parts: VerifyParts): Promise<Verification
   return { findings: [...answered, ...findings], outcome };
 }
 
-/** Only hosts whose archives come through git need it. */
+/** Only hosts whose archives come through git need the program. */
 async function gitFinding(requests: HostRequests): Promise<ConnectionFinding> {
   const found = await attempt("git", () => requests.clones.version());
   return "failed" in found ? found.failed : ok("git", `the git program has version ${found.value}`);
@@ -132,22 +132,22 @@ const wantedProblem = (
   if (!isRef(ref)) return "the ref must be a branch, a tag or a whole commit";
   return isInNamespaces(repository, namespaces)
     ? undefined
-    : "the connection does not give the organization that namespace";
+    : "the connection does not include that namespace for the organization";
 };
 
-/** Only the signature of an app has a time; a token does not depend on the clock. */
+/** Only an app's signature depends on the clock; a token does not. */
 function clockFinding(
   date: string | undefined,
   { connection, clock }: Pick<VerifyParts, "connection" | "clock">,
 ): ConnectionFinding {
   const theirs = Date.parse(date ?? "");
-  if (Number.isNaN(theirs)) return notAsked("clock", "the host does not say what time it is");
+  if (Number.isNaN(theirs)) return notAsked("clock", "the host does not send its time");
   const seconds = Math.round(Math.abs(clock.nowMs() - theirs) / SECOND_MS);
   const detail = `differs from the clock of the host by ${seconds} s`;
   if (seconds <= CLOCK_DIFFERENCE_MAX_SECONDS) return ok("clock", detail);
   const remedy = "set the clock of this machine, for example with chrony";
   return connection.credential().kind === "app"
-    ? failed("clock", `${detail}, so that it refuses what a GitHub App signs`, remedy)
+    ? failed("clock", `${detail}, so GitHub refuses the app's signatures`, remedy)
     : { check: "clock", result: "warning", detail, remedy };
 }
 
@@ -186,4 +186,4 @@ const notAsked = (check: string, detail: string): ConnectionFinding => ({
   detail,
   remedy: null,
 });
-const skipped = (check: string): ConnectionFinding => notAsked(check, "the check before it failed");
+const skipped = (check: string): ConnectionFinding => notAsked(check, "an earlier check failed");

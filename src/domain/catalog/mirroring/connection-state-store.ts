@@ -22,7 +22,6 @@ export const findState = (
     .limit(1)
     .get();
 
-/** Inserts or replaces a state. */
 export function putState(tx: Tx, { organizationId, connectionId, ...changed }: ConnectionStateRow): void {
   tx.insert(connectionStates)
     .values({ organizationId, connectionId, ...changed })

@@ -1,5 +1,5 @@
-// Remembers the outcome of the last request to each repository connection, so that administrators and operators see which one
-// fails and since when. Outcomes that say nothing about the connection, such as an unknown branch, count as a response.
+// Records the outcome of the last request to each repository connection, so that administrators and operators see which one
+// fails and since when. Errors about one repository, such as an unknown branch, count as success.
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -7,13 +7,13 @@ import { findState, putState } from "./connection-state-store.ts";
 
 export interface ConnectionState {
   status: "ok" | "unverified" | "failing";
-  /** stable reason; only of a failing one */
+  /** stable reason of the failure; undefined if it works */
   reason?: string;
-  /** UTC milliseconds; undefined if it was never asked */
+  /** UTC milliseconds; undefined before the first request */
   sinceMs?: number;
 }
 
-/** An unchanged state is not written again before that. */
+/** How long an unchanged state is not written again. */
 const WRITTEN_EVERY_MS = MINUTE_MS;
 const FAILING = new Set(
   [
@@ -22,7 +22,7 @@ const FAILING = new Set(
   ].map((what) => `source.${what}`),
 );
 
-/** @returns the reason of an error that says that the connection fails; undefined if it is about one repository */
+/** @returns the reason of an error that means a failing connection; undefined if it concerns one repository */
 export const failingReason = (error: unknown): string | undefined =>
   error instanceof DomainError && FAILING.has(error.reason) ? error.reason : undefined;
 
@@ -36,7 +36,7 @@ export class ConnectionStates {
     return reason === null ? { status: "ok", sinceMs } : { status: "failing", reason, sinceMs };
   }
 
-  /** @param error what the request threw; undefined for a response */
+  /** @param error error of the request; undefined if it succeeded */
   async note(organizationId: string, connectionId: string, error?: unknown): Promise<void> {
     const { db, clock } = this.dependencies;
     const reason = failingReason(error) ?? null;

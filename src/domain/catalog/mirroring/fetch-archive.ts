@@ -26,14 +26,14 @@ interface Fetching {
   connection: Connection;
   coordinates: Coordinates;
   commit: string;
-  /** private to this mirroring */
+  /** folder that only this mirroring uses */
   folder: string;
 }
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
 /**
- * @returns facts about the file, which is written to the folder
+ * Writes the archive to a file in the folder. @returns facts about it
  * @throws DomainError `source.*`, `artifact.disk_full`
  */
 export async function fetchHostArchive(requests: HostRequests, fetching: Fetching): Promise<FetchedArchive> {
@@ -50,7 +50,7 @@ export async function fetchHostArchive(requests: HostRequests, fetching: Fetchin
   return await writeArchive(requests.pieces(response), hostFileIn(folder));
 }
 
-/** Git writes the file itself, so this reads it again for its digest. */
+/** Git writes the file itself, so the digest needs a second read. */
 async function fetchThroughGit(
   requests: HostRequests,
   { coordinates: { repository, path }, commit, folder }: Fetching,
@@ -85,7 +85,7 @@ function refuseDiskFull(error: unknown): never {
   throw isDiskFull(error) ? diskFull(error) : error;
 }
 
-/** Refuses, for example, a sign-in page. The first piece of an archive is longer than its magic number. */
+/** Refuses a sign-in page, for example. The first piece of an archive is longer than its magic number. */
 function refuseText(piece: Uint8Array): void {
   if (GZIP_MAGIC.some((byte, at) => at < piece.byteLength && piece[at] !== byte)) throw answeredNoArchive();
 }

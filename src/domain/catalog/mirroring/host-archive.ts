@@ -1,5 +1,5 @@
-// Reads the archive of a repository as its host packs it: removes the one generated folder around everything, keeps one folder of the
-// repository if wanted, and collects entries that no workstation would accept. Files are passed on as they come.
+// Reads the archive of a repository as its host packs it: removes the generated outer folder, keeps only one folder of the
+// repository if wanted, and collects entries that no workstation would accept. Files are passed on as they arrive.
 
 import { DomainError, type ErrorKind, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { type ByteSource, metered, ByteSource as Source } from "../../../platform/files/byte-source.ts";
@@ -12,47 +12,46 @@ import { isCommit } from "../connections/coordinates.ts";
 import { sourceFault } from "../connections/faults.ts";
 import type { MirroredFile } from "./mirror-format.ts";
 
-/** Entries that a response names as not acceptable. */
+/** Maximum number of unacceptable entries to list. */
 export const PROBLEMS_LISTED_MAX = 20;
-/** Links that are left out and listed. */
+/** Maximum number of skipped links to list. */
 export const SKIPPED_LISTED_MAX = 100;
 
-/** Pointers to large files in place of their content begin with this line (git-lfs specification, "The Pointer"). */
+/** A pointer that replaces a large file begins with this line (git-lfs specification, "The Pointer"). */
 const LFS_SIGNATURE = "version https://git-lfs.github.com/spec/";
 /** A pointer is never larger (git-lfs specification). */
 const LFS_POINTER_BYTES_MAX = 1_024;
 const SUBMODULES_FILE = Buffer.from(".gitmodules");
 
 export interface HostArchiveOptions {
-  /** the folder of the repository to keep; empty for all of it */
+  /** the folder of the repository to keep; empty for the whole repository */
   path: string;
   /** leaves symbolic links out instead of refusing them */
   skipLinks: boolean;
-  /** of the archive; default: gzip */
+  /** compression of the archive; default: gzip */
   compression?: "gzip" | "none" | undefined;
-  /** object name that the archive must have if it has one; default: any */
+  /** required object name, if the archive has one; default: any */
   commit?: string | undefined;
   /** overrides some of ARCHIVE_LIMITS */
   limits?: Partial<ArchiveLimits>;
 }
 
 export interface HostArchive {
-  /** number of files that were passed on */
   files: number;
-  /** paths of symbolic links that were left out, the first SKIPPED_LISTED_MAX */
+  /** the first SKIPPED_LISTED_MAX paths of skipped symbolic links */
   skipped: string[];
 }
 
-/** Takes the files of an archive, in the order of the host, with each piece of their content. */
+/** Receives the files of an archive, in the host's order, and each piece of their content. */
 export interface FileTaker {
   add(file: MirroredFile, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
 }
 
 /**
- * Reads a whole archive. After the first entry that is not acceptable, no more files are passed on.
+ * Reads a whole archive. Passes on no more files after the first unacceptable entry.
  * @param stream the compressed bytes
- * @throws DomainError `archive.*` with a problem for each entry that is not acceptable, `source.path_not_found`,
- *   `source.not_an_archive`; errors of the stream
+ * @throws DomainError `archive.*` with a problem for each unacceptable entry, `source.path_not_found`, `source.not_an_archive`;
+ * errors of the stream
  */
 export async function readHostArchive(
   stream: AsyncIterable<Uint8Array>,
@@ -91,7 +90,7 @@ function expanded(
   return metered(compression === "gzip" ? gunzip(metered(stream, compressed)) : stream, unpacked);
 }
 
-/** git writes the commit of an archive as a comment (git-get-tar-commit-id(1)); other comments mean nothing. */
+/** git writes the commit of an archive as a comment (git-get-tar-commit-id(1)); other comments are ignored. */
 function refuseOther(comment: string, commit: string | undefined): void {
   if (commit !== undefined && isCommit(comment) && comment !== commit) throw sourceFault("other_commit");
 }
@@ -100,9 +99,8 @@ function refuseOther(comment: string, commit: string | undefined): void {
 export const expandsTooLarge = (bytesMax: number): DomainError =>
   refusal("expands_too_large", `the repository has more than ${bytesMax} bytes`);
 
-/** The remedy for a repository beyond the limits. */
 export const SIZE_REMEDY =
-  "keep what the package does not need out of git archives with export-ignore, or mirror only a folder; GitHub and Gitea send the whole repository even then";
+  "exclude files that the package does not need from git archives with export-ignore, or mirror only a folder (GitHub and Gitea still send the whole repository)";
 
 /** @returns the error for more bytes than any archive may have */
 export const tooLarge = (message: string): DomainError =>
@@ -125,7 +123,6 @@ class Reading {
     private readonly options: { path: string; skipLinks: boolean; limits: ArchiveLimits },
   ) {}
 
-  /** Takes a file or a folder. */
   async take(entry: ReadableEntry): Promise<void> {
     const own = this.#placeOf(entry.path);
     if (own === undefined) return;
@@ -147,12 +144,11 @@ class Reading {
     await this.#pass(file, [content]);
   }
 
-  /** The unread rest of a file is skipped. */
   async #pass(...file: Parameters<FileTaker["add"]>): Promise<void> {
     if (this.#problems.length === 0) await this.taker.add(...file);
   }
 
-  /** Leaves a link out, or remembers it as a problem. */
+  /** Skips a link, or records it as a problem. */
   refuse({ kind, path: bytes, errorOf }: RefusedEntry): void {
     const own = this.#placeOf(bytes);
     if (own === undefined) return;
@@ -168,7 +164,7 @@ class Reading {
     return { files: this.#files.length, skipped: this.#skipped };
   }
 
-  /** @returns the path in the mirrored archive; undefined for the generated folder and for what is outside the wanted folder */
+  /** @returns the path in the mirrored archive; undefined for the generated folder and for entries outside the wanted folder */
   #placeOf(bytes: Uint8Array): Buffer | undefined {
     this.#entries += 1;
     const { entriesMax } = this.options.limits;
@@ -203,14 +199,14 @@ class Reading {
     }
   }
 
-  /** git keeps no empty folders, so a folder without files is where the content of another repository belongs. */
+  /** git stores no empty folders, so a folder without files is the place of a submodule. */
   #submodules(): string[] {
     if (!this.#hasSubmodules) return [];
     const used = new Set(this.#files.flatMap(foldersOf));
     return [...this.#folders].filter((folder) => !used.has(folder));
   }
 
-  /** The hints of the archive reader are left out: they are for people who pack an archive themselves. */
+  /** Omits the hints of the archive reader, which are for people who pack an archive themselves. */
   #problem({ reason, message }: DomainError): void {
     this.#reasons.add(reason);
     if (this.#problems.length >= PROBLEMS_LISTED_MAX) return;
@@ -239,7 +235,7 @@ function foldersOf(path: string): string[] {
 const isLfsPointer = (content: Uint8Array): boolean =>
   Buffer.from(content.subarray(0, LFS_SIGNATURE.length)).toString("latin1") === LFS_SIGNATURE;
 
-/** @returns the path without characters that are invisible or act on a terminal, shortened */
+/** @returns the path, shortened and without invisible or control characters */
 const shown = (path: Uint8Array): string => quoted(path).slice(1, -1);
 
 const symbolicLink = (path: Uint8Array) => refusal("link", `${quoted(path)} is a symbolic link`);
@@ -250,19 +246,18 @@ const lfsPointer = (path: string) =>
 const submodule = (path: string) =>
   refusal("submodule", `${quoted(path)} belongs to a submodule, whose files are in another repository`);
 
-/** Remedies in the repository, by the reason of the refusal. */
+/** Remedies in the repository, by the reason of the error. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  "archive.link":
-    "replace the links with files, or the operator leaves symbolic links out with skip_links of the connection",
+  "archive.link": "replace the links with files, or ask the operator to set skip_links of the connection",
   "archive.lfs_pointer": "commit the files themselves, without Git LFS",
   "archive.submodule": "copy its files into the repository, or mirror that repository",
 };
 const REMEDY = "rename or remove these entries in the repository, or mirror a folder without them";
 
-/** @returns the error for an archive that is damaged, incomplete or packed in another way */
+/** @returns the error for an archive that is damaged, incomplete or packed differently */
 export const notAnArchive = (message: string): DomainError => noArchive("invalid", message);
 
-/** @returns the error for a host that answers something else, such as a sign-in page, or nothing */
+/** @returns the error for a host that sends nothing, or something else such as a sign-in page */
 export const answeredNoArchive = (): DomainError =>
   noArchive("upstream", "the host sent something that is not an archive");
 
@@ -271,7 +266,7 @@ const noArchive = (kind: ErrorKind, message: string): DomainError =>
     hint: "try again; if that does not help, the operator runs `quartermaster connections verify`",
   });
 
-const notOneFolder = () => notAnArchive("the host sent an archive without one folder around it");
+const notOneFolder = () => notAnArchive("the host sent an archive without a single outer folder");
 
 const isEmpty = () => refusal("empty", "the repository has no files at this commit");
 

@@ -1,6 +1,6 @@
-// The archive format of mirrored repositories, version 1: the same files give the same bytes on every machine, for years. Only
-// names, executable bits and contents of the host get into it, and the compressor is a pinned library, because the bytes of the
-// runtime's own may change with its version and with the processor.
+// The archive format of mirrored repositories, version 1: the same files give the same bytes on every machine, for years. It
+// takes only names, executable bits and contents from the host. The compressor is a pinned library, because the output of the
+// runtime's own compressor may change with its version and with the processor.
 import { crc32 } from "node:zlib";
 import { Deflate } from "fflate";
 import { TAR_NAME_BYTES_MAX, tarEnd, tarHeader, tarPadding } from "../../../platform/files/tar.ts";
@@ -9,13 +9,13 @@ import { StreamGarbage } from "../../../platform/memory/garbage.ts";
 /** Stored with each mirrored archive. Increase this number with every change of this file. */
 export const MIRROR_FORMAT = 1;
 
-/** The compressor cuts its blocks by the pieces it receives, so every piece but the last has this length. */
+/** The compressor forms blocks from the pieces that it receives, so every piece except the last has this length. */
 const PIECE_BYTES = 64 * 1024;
-/** Pinned: the defaults of the library depend on the length of the input. */
+/** Fixed, because the library's defaults depend on the length of the input. */
 const COMPRESSION = { level: 4, mem: 4 } as const;
 /** Header of a gzip member: deflate, no flags, no time, no hint about the compression, Unix (RFC 1952 section 2.3). */
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
-/** Name in the header of a member whose real name is in the PAX record before it. */
+/** Name in the header of a member whose real name is in the preceding PAX record. */
 const LONG_NAME = "long-name";
 const PAX_NAME = "pax-header";
 
@@ -27,12 +27,12 @@ export interface MirroredFile {
   sizeBytes: number;
 }
 
-/** Compares in the order of the format: by the bytes of the paths. */
+/** The order of the format: by the bytes of the paths. */
 export const inFormatOrder = (one: Pick<MirroredFile, "path">, other: Pick<MirroredFile, "path">): number =>
   Buffer.compare(Buffer.from(one.path), Buffer.from(other.path));
 
 /**
- * Writes an archive piece by piece, so that it is never whole in memory.
+ * Writes an archive piece by piece, so that memory never holds all of it.
  * @param output receives the compressed bytes
  */
 export class MirrorWriter {
@@ -53,7 +53,7 @@ export class MirrorWriter {
     return this.#pushedBytes + this.#filled;
   }
 
-  /** Begins a file; `write` adds exactly `sizeBytes` of content, and `endFile` ends it. */
+  /** Begins a file; call `write` with exactly `sizeBytes` of content, then `endFile`. */
   beginFile({ path, isExecutable, sizeBytes }: MirroredFile): void {
     const mode = isExecutable ? 0o755 : 0o644;
     if (Buffer.byteLength(path) > TAR_NAME_BYTES_MAX) {
@@ -65,7 +65,7 @@ export class MirrorWriter {
     } else this.#take(tarHeader({ name: path, sizeBytes, mode }));
   }
 
-  /** @param piece of the content; it may be used again afterwards */
+  /** @param piece of the content; the caller may reuse its memory afterwards */
   write(piece: Uint8Array): void {
     this.#take(piece);
   }
@@ -94,7 +94,10 @@ export class MirrorWriter {
     }
   }
 
-  /** The checksum is the runtime's, because that of the library takes a tenth of the time; its value is defined by the format. */
+  /**
+   * The runtime computes the checksum, because the library's checksum takes a tenth of the total time. The format defines its
+   * value.
+   */
   #push({ isLast }: { isLast: boolean }): void {
     const piece = this.#piece.subarray(0, this.#filled);
     this.#checksum = crc32(piece, this.#checksum);
@@ -105,7 +108,7 @@ export class MirrorWriter {
   }
 }
 
-/** The length counts the whole record, its own digits included (POSIX.1-2017, pax, "pax Extended Header"). */
+/** The length counts the whole record, including its own digits (POSIX.1-2017, pax, "pax Extended Header"). */
 function paxPath(path: string): Uint8Array {
   const body = ` path=${path}\n`;
   const bytes = Buffer.byteLength(body);

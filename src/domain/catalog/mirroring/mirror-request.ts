@@ -1,5 +1,5 @@
-// Reads an administrator's request to mirror a commit, and decides whether the organization may have that repository. All of this
-// happens before the network.
+// Reads an administrator's request to mirror a commit, and decides whether the organization may use that repository, all
+// without the network.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { quoted } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -47,7 +47,7 @@ export function readCoordinates({ repository = "", ref = "", path = "" }: Source
 }
 
 /**
- * @param connections those of the installation
+ * @param connections all connections of the installation
  * @returns the connection
  * @throws DomainError `package_source.unknown_connection`, `package_source.invalid` if the host has no nested groups
  */
@@ -61,29 +61,29 @@ export function findConnection(
   throw invalidRequest([{ pointer: "/repository", detail: "must be namespace/name at this host" }]);
 }
 
-/** @returns the connection, if it is for this organization @throws DomainError `package_source.unknown_connection` */
+/** @returns the connection of this organization @throws DomainError `package_source.unknown_connection` */
 export function connectionWith(connections: readonly Connection[], id: string): Connection {
   const found = connections.find((connection) => connection.id === id && connection.namespaces.length > 0);
   if (found) return found;
   throw unknownConnection(id);
 }
 
-/** @returns whether the organization was given that repository */
+/** @returns whether the organization may use that repository */
 export const isAllowed = (
   { namespaces }: Connection,
   { repository }: Pick<Coordinates, "repository">,
 ): boolean => isInNamespaces(repository, namespaces);
 
-/** @returns the error for a repository of a namespace that the organization was not given */
+/** @returns the error for a repository whose namespace the organization may not use */
 export const namespaceRefused = (): DomainError =>
   new DomainError(
     "forbidden",
     "source.namespace_refused",
-    "the connection does not give this organization the namespace of that repository",
+    "this organization may not use the namespace of that repository",
     { hint: "the operator adds it to organizations of the connection" },
   );
 
-/** @returns the error for a connection that the organization does not have */
+/** @returns the error for a connection that does not exist for the organization */
 export const unknownConnection = (id: string): DomainError =>
   new DomainError(
     "not_found",
@@ -95,7 +95,7 @@ export const unknownConnection = (id: string): DomainError =>
     },
   );
 
-/** @param problems empty for a caller who may not learn them @returns the error for a connection with a faulty configuration */
+/** @param problems empty for a caller who may not see them @returns the error for an invalid connection */
 export const connectionDisabled = (id: string, problems: readonly string[]): DomainError =>
   new DomainError(
     "invalid",

@@ -10,7 +10,7 @@ export type MirrorRow = typeof mirrors.$inferSelect;
 /** The key of a mirrored commit. */
 export type MirrorKey = Pick<MirrorRow, "organizationId" | "connectionId" | "repository" | "path" | "commit">;
 
-/** Mirrored commits returned at once. */
+/** Maximum number of mirrored commits to return. */
 export const MIRRORS_LISTED_MAX = 200;
 
 const artifactColumns = {

@@ -1,4 +1,4 @@
-// A mirrored commit as an administrator sees it before it is published.
+// A mirrored commit as an administrator sees it before publishing it.
 import type { Connection } from "../connections/connection.ts";
 import type { Coordinates } from "../connections/coordinates.ts";
 import type { RefKind } from "../connections/hosts/host.ts";
@@ -7,9 +7,9 @@ import { type Resolved, sourceRefOf } from "../connections/resolve.ts";
 import type { KeptArchive } from "../sources/kept-archives.ts";
 import type { Mirrored } from "./mirror-store.ts";
 
-/** Facts that are stored with a mirrored commit, so that answers need not read its archive again. */
+/** Facts that are stored with a mirrored commit, so that responses need not read its archive again. */
 export interface MirrorView extends Pick<KeptArchive, "paths" | "runtimeDownloads" | "adapters"> {
-  /** symbolic links that were left out, the first SKIPPED_LISTED_MAX */
+  /** the first SKIPPED_LISTED_MAX skipped symbolic links */
   skipped: string[];
 }
 
@@ -20,12 +20,12 @@ export interface MirroredSource extends KeptArchive {
     refKind: RefKind;
     committedAtMs: number | undefined;
     skipped: string[];
-    /** of the archive as the host sent it */
+    /** digest of the archive that the host sent */
     hostSha256: string;
   };
 }
 
-/** @returns the source, under the ref that was named now */
+/** @returns the source, with the currently requested ref */
 export function mirroredSourceOf(
   { mirror, artifact }: Mirrored,
   { connection, coordinates, found }: { connection: Connection; coordinates: Coordinates; found: Resolved },

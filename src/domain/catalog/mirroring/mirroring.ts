@@ -6,16 +6,15 @@ import { type RunRepack, repack } from "./repack.ts";
 
 export interface Mirroring {
   connections: Connections;
-  /** for archives that are being made; unused without connections */
+  /** folder for archives in progress; unused without connections */
   folders: TemporaryFolders;
-  /** in this thread or in another */
+  /** runs in this thread or in another */
   repack: RunRepack;
-  /** @returns the absolute path of git, if the machine has it; default: it has none */
+  /** @returns the absolute path of git; default: the machine has no git */
   findGit?: (() => string | undefined) | undefined;
   observeSource?: ((inspection: SourceInspection) => void) | undefined;
 }
 
-/** A service without connections. */
 export const NO_MIRRORING: Mirroring = {
   connections: NO_CONNECTIONS,
   folders: new TemporaryFolders(""),

@@ -1,5 +1,5 @@
-// Mirrors commits of the company's repositories: finds the commit of a ref, makes one reproducible archive of it, and stores that as an
-// artifact with where it came from. Inspecting publishes nothing. package-sources.ts limits how many run at once.
+// Mirrors commits of the company's repositories: finds the commit of a ref, creates one reproducible archive of it, and stores
+// the archive with its origin as an artifact. Inspecting publishes nothing. package-sources.ts limits concurrent inspections.
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { TemporaryFolders } from "../../../platform/files/temporary-folders.ts";
@@ -36,7 +36,7 @@ export interface SourceInspection {
   provider: Connection["provider"];
   outcome: SourceOutcome;
   durationMs: number;
-  /** received from the host; 0 if nothing was downloaded */
+  /** bytes received from the host; 0 if nothing was downloaded */
   hostBytes: number;
 }
 
@@ -72,8 +72,8 @@ export class Mirrors {
   }
 
   /**
-   * Finds the commit of a ref, and mirrors it unless it is here already.
-   * @param alone limits how many run at once
+   * Finds the commit of a ref, and mirrors it unless its archive is already stored.
+   * @param alone limits concurrent inspections
    * @throws DomainError `package_source.*`, `source.*`, `archive.*`, `artifact.*`, `access.too_many_attempts`
    */
   async inspect(
@@ -94,7 +94,7 @@ export class Mirrors {
 
   /**
    * Finds the commit of a ref without downloading anything.
-   * @returns the commit, its `source_ref`, and whether its archive is here
+   * @returns the commit, its `source_ref`, and whether its archive is stored
    * @throws DomainError as `inspect`
    */
   async preview(
@@ -118,7 +118,7 @@ export class Mirrors {
     );
   }
 
-  /** @returns connections that need the git program, if the machine has no suitable one */
+  /** @returns the connections that need the git program, if the machine lacks a suitable one */
   async withoutGit(): Promise<string[]> {
     const needing = this.dependencies.connections.list().filter(({ clone }) => clone);
     const [first] = needing;
@@ -137,7 +137,7 @@ export class Mirrors {
     if (this.dependencies.connections.list().length > 0) await this.dependencies.folders.sweep();
   }
 
-  /** @returns the connections whose hosts say when the credential ends */
+  /** @returns the connections whose hosts report when the credential expires */
   credentialEnds(): { id: string; seconds: number }[] {
     return this.dependencies.connections.list().flatMap(({ id }) => {
       const seconds = this.tokens.expiresInSeconds(id);
@@ -146,7 +146,7 @@ export class Mirrors {
   }
 
   /**
-   * Checks the host before anybody mirrors from it.
+   * Checks the host before anyone mirrors from it.
    * @param wanted what to read there, if anything
    * @returns the findings, in the order of the checks
    * @throws DomainError `package_source.unknown_connection`, `package_source.disabled_connection`
@@ -170,7 +170,7 @@ export class Mirrors {
     return findings;
   }
 
-  /** Only an operator learns why: the problems name files. @throws DomainError `package_source.disabled_connection` */
+  /** Only an operator sees the problems, because they name files. @throws DomainError `package_source.disabled_connection` */
   #refuseDisabled({ kind }: Actor, id: string): void {
     const disabled = this.dependencies.connections.broken().find((broken) => broken.id === id);
     if (disabled) throw connectionDisabled(id, kind === "operator" ? disabled.problems : []);

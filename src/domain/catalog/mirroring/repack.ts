@@ -1,5 +1,5 @@
-// Makes the reproducible archive of a commit from the archive that its host sent, file to file, and collects its facts on the way.
-// The service starts a process for it, because compressing takes the processor for seconds.
+// Creates the reproducible archive of a commit from the archive that the host sent, file by file, and collects its facts. The
+// service runs this in a separate process, because compressing takes seconds of processor time.
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError, isDiskFull } from "../../../platform/errors.ts";
@@ -26,30 +26,30 @@ const HOST_FILE = "host-archive";
 const SPOOL_FILE = "spool";
 const MIRROR_FILE = "mirror.tar.gz";
 
-/** @returns where the archive of the host belongs before `repack` */
+/** @returns the path for the host's archive, before `repack` */
 export const hostFileIn = (folder: string): string => join(folder, HOST_FILE);
-/** @returns where the mirrored archive is after `repack` */
+/** @returns the path of the mirrored archive, after `repack` */
 export const mirrorFileIn = (folder: string): string => join(folder, MIRROR_FILE);
 
 export interface RepackTask extends HostArchiveOptions {
-  /** private to this mirroring; has the archive of the host */
+  /** folder that only this mirroring uses; contains the host's archive */
   folder: string;
 }
 
 export interface Repacked {
   facts: ArchiveFacts;
-  /** of the mirrored archive, which is on the disk */
+  /** digest of the mirrored archive, which is flushed to the disk */
   sha256: string;
   sizeBytes: number;
-  /** symbolic links that were left out */
+  /** skipped symbolic links */
   skipped: string[];
 }
 
-/** Runs a task, in this thread or in another; the signal ends it. */
+/** Runs a task in this thread or in another; the signal ends it. */
 export type RunRepack = (task: RepackTask, options: { signal: AbortSignal }) => Promise<Repacked>;
 
 /**
- * @returns the facts of the mirrored archive, which is then in the folder
+ * Writes the mirrored archive to the folder. @returns its facts
  * @throws DomainError `invalid` `archive.*`, `source.*`; `unavailable` `artifact.disk_full`
  */
 export async function repack({ folder, ...options }: RepackTask): Promise<Repacked> {
@@ -71,7 +71,7 @@ const BEYOND_LIMITS = new Set(
   ["expands_too_large", "too_many_entries", "file_too_large"].map((what) => `archive.${what}`),
 );
 
-/** The hints of the archive reader are left out: they are for people who pack an archive themselves. */
+/** Omits the hints of the archive reader, which are for people who pack an archive themselves. */
 function asSourceFault({ reason, message, problems }: DomainError): DomainError {
   if (NO_ARCHIVE.has(reason))
     return notAnArchive(`the host sent something that is not an archive: ${message}`);
@@ -115,15 +115,15 @@ async function writeMirror(
   }
 }
 
-/** The host sent a file after one that follows it in the format. git packs in the order of the format, so this is rare. */
+/** The host's order differs from the order of the format. This is rare, because git packs in the same order. */
 class NotInOrder extends Error {}
 
-/** Its entries are those of the host, which were checked. Its length differs, because hosts write other headers. */
+/** Its entries were checked in the host's archive. Its length differs, because hosts write other headers. */
 class Mirror implements FileTaker {
   readonly #facts = new CollectedFacts();
   readonly #hasher = new Bun.CryptoHasher("sha256");
   readonly #writer: MirrorWriter;
-  /** a whole file that is searched */
+  /** the whole file, to be searched */
   readonly #content = Buffer.alloc(DOWNLOAD_SCAN_BYTES_MAX);
   #sizeBytes = 0;
   #last: MirroredFile | undefined;
@@ -154,7 +154,7 @@ class Mirror implements FileTaker {
     return { facts, sha256: this.#hasher.digest("hex"), sizeBytes: this.#sizeBytes };
   }
 
-  /** @returns the content, searched for downloads; it is valid until the next file */
+  /** Searches the content for downloads. @returns the content, which is valid until the next file */
   async #searched({ path }: MirroredFile, content: Parameters<FileTaker["add"]>[1]): Promise<Uint8Array> {
     let filled = 0;
     for await (const piece of content) {

@@ -1,12 +1,12 @@
-// Keeps the contents of a repository's files in one temporary file until their order is known. Reads and writes are synchronous:
-// this runs in its own process.
+// Keeps the contents of a repository's files in one temporary file until their order is known. Reads and writes are
+// synchronous, because this runs in its own process.
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { invariant } from "../../../platform/errors.ts";
 import { StreamGarbage } from "../../../platform/memory/garbage.ts";
 import type { FileTaker } from "./host-archive.ts";
 import type { MirroredFile } from "./mirror-format.ts";
 
-/** Content of up to this size is read as one piece. */
+/** Content up to this size is read as one piece. */
 const SPOOL_PIECE_BYTES = 1024 * 1024;
 
 /** A file whose content is in the spool. */
@@ -23,7 +23,7 @@ export class Spool implements Disposable, FileTaker {
   #filled = 0;
   #written = 0;
 
-  /** @param path of a file that does not exist yet */
+  /** @param path path of a new file */
   constructor(path: string) {
     this.#file = openSync(path, "wx+", 0o600);
   }
@@ -50,7 +50,9 @@ export class Spool implements Disposable, FileTaker {
     this.#filled = 0;
   }
 
-  /** @returns the content in pieces of SPOOL_PIECE_BYTES and a rest; a piece is valid until the next one */
+  /**
+   * @returns the content in pieces of SPOOL_PIECE_BYTES, the last of which may be shorter; a piece is valid until the next one
+   */
   *read({ offset, sizeBytes }: Spooled): Generator<Uint8Array> {
     this.#flush();
     for (let done = 0; done < sizeBytes; ) {
@@ -70,7 +72,6 @@ export class Spool implements Disposable, FileTaker {
   }
 }
 
-/** Writes all bytes at the current position of the file. */
 export function writeFully(file: number, bytes: Uint8Array): void {
   for (let start = 0; start < bytes.byteLength; )
     start += writeSync(file, bytes, start, bytes.byteLength - start);

@@ -1,4 +1,4 @@
-// Stores mirrored archives with where they came from. Two repositories with the same content share an artifact, and each has its row.
+// Stores mirrored archives with their origin. Two repositories with the same content share an artifact, and each has its row.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { codeOf, DomainError } from "../../../platform/errors.ts";
@@ -15,7 +15,7 @@ import * as store from "./mirror-store.ts";
 import type { MirrorView } from "./mirrored-source.ts";
 import type { Repacked } from "./repack.ts";
 
-/** A commit that somebody asked for. */
+/** A requested commit. */
 export interface NamedCommit {
   actor: Actor;
   connection: Connection;
@@ -23,10 +23,10 @@ export interface NamedCommit {
   found: Resolved;
 }
 
-/** The archive of the commit, in a file that is removed afterwards. */
+/** The archive of the commit, in a temporary file. */
 export interface CommitArchive extends Repacked {
   file: string;
-  /** of the archive as the host sent it */
+  /** digest of the archive that the host sent */
   hostSha256: string;
 }
 
@@ -41,13 +41,13 @@ export class StoredMirrors {
     return this.dependencies.blobs.has(parseDigest(artifact.sha256));
   }
 
-  /** Records that somebody asked for a commit that is here already. */
+  /** Records a request for a commit that is already stored. */
   async noteInspection(named: NamedCommit, mirrored: store.Mirrored): Promise<void> {
     await this.dependencies.db.write((tx) => this.#record(tx, named, mirrored), "unobserved");
   }
 
   /**
-   * @param expected digest of the same commit before its bytes were lost
+   * @param expected digest of the commit's archive before its bytes were lost
    * @throws DomainError `source.not_reproduced`, `artifact.disk_full`
    */
   async keep(named: NamedCommit, made: CommitArchive, expected: string | undefined): Promise<store.Mirrored> {
@@ -67,11 +67,11 @@ export class StoredMirrors {
     }, "catalog");
   }
 
-  /** The folders are on one file system, unless the operator has put another one in the place of one of them. */
+  /** The folders share a file system, unless the operator has mounted another one over a folder. */
   async #store({ file, sha256 }: CommitArchive): Promise<void> {
     const { blobs } = this.dependencies;
     const digest = parseDigest(sha256);
-    await blobs.sweepTemporary(); // partial files of a process that was killed
+    await blobs.sweepTemporary(); // partial files of a killed process
     await blobs.adopt(file, digest).catch(async (error: unknown) => {
       if (codeOf(error) !== "EXDEV") throw error;
       await blobs.put(file, { maxBytes: ARCHIVE_LIMITS.compressedBytesMax, expectedDigest: digest });
@@ -129,7 +129,7 @@ const notReproduced = (former: string, sha256: string): DomainError =>
   new DomainError(
     "conflict",
     "source.not_reproduced",
-    `the archive of this commit has sha256 ${sha256}, and the one that was mirrored before had ${former}`,
+    `the archive of this commit has sha256 ${sha256}, but the archive mirrored before had ${former}`,
     {
       hint: "the host changed what the commit contains, for example by export rules; mirror a newer commit",
     },

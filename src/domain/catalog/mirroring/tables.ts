@@ -8,14 +8,14 @@ export const mirrors = sqliteTable("mirrors", {
   connectionId: text("connection_id").notNull(),
   provider: text("provider").notNull(),
   repository: text("repository").notNull(),
-  /** folder of the repository; empty for all of it */
+  /** folder of the repository; empty for the whole repository */
   path: text("path").notNull(),
-  /** as it was requested first */
+  /** the ref of the first request */
   ref: text("ref").notNull(),
   refKind: text("ref_kind").notNull(),
   commit: text("commit_id").notNull(),
   committedAtMs: integer("committed_at_ms"),
-  /** of the archive as the host sent it */
+  /** digest of the archive that the host sent */
   hostSha256: text("host_sha256").notNull(),
   mirrorFormat: integer("mirror_format").notNull(),
   /** JSON of MirrorView */
@@ -31,7 +31,7 @@ export const connectionStates = sqliteTable(
   {
     organizationId: text("organization_id").notNull(),
     connectionId: text("connection_id").notNull(),
-    /** null if it was answered */
+    /** null if it succeeded */
     reason: text("reason"),
     sinceMs: integer("since_ms").notNull(),
     askedAtMs: integer("asked_at_ms").notNull(),

@@ -1,6 +1,6 @@
-// Work that must not run twice at once: the same work is done once for everybody who asks, and other work in the same place waits.
+// Shares and orders work: concurrent requests for the same work share one run, and different work at the same place waits.
 
-/** The work, and where it is done. */
+/** The work and its place. */
 interface Names {
   work: string;
   place: string;
@@ -11,7 +11,7 @@ export class Turns<Result> {
   /** the last work in each place */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** @returns what the work returns, or what the same work that is running already does @throws what the work throws */
+  /** @returns the result of the work, which may be a run already in progress @throws the errors of the work */
   async take({ work: name, place }: Names, work: () => Promise<Result>): Promise<Result> {
     const running =
       this.#running.get(name) ?? this.#after(place, work).finally(() => this.#running.delete(name));

@@ -1,5 +1,5 @@
-// Proposes where the components of a package are in an archive, from the usual names of its folders. An administrator confirms or
-// corrects it: layouts.ts and required-paths.ts check what is entered in the end.
+// Proposes where the components of a package are in an archive, from the usual names of folders. An administrator confirms or
+// corrects the proposal; layouts.ts and required-paths.ts check the result.
 import {
   acceptsComponents,
   type Component,
@@ -17,10 +17,10 @@ const AGENT = /^((?:.*\/)?agents)\/[^/]+\.md$/;
 const HOOKS = /^(?:.*\/)?hooks\.json$/;
 const MODULE = /^(?:.*\/)?plugins?\/[^/]+\.(?:js|mjs|ts)$/;
 const HELPER = /^(?:.*\/)?bin\/(?:([a-z0-9_]+-[a-z0-9_]+)\/)?([^/]+)$/;
-/** Name of the folder whose folders are skills. */
+/** Name of the folder that contains skill folders. */
 const SKILLS = "skills";
 
-/** @param files paths of the files of an archive @returns an adapter for each harness that accepts something of it */
+/** @param files paths of the files of an archive @returns an adapter for each harness that accepts any of the components */
 export function proposeAdapters(
   files: readonly string[],
   harnesses: readonly Harness[],
@@ -37,7 +37,7 @@ export function proposeAdapters(
   );
 }
 
-/** @returns what was found; the layout of a harness takes the part that it accepts */
+/** @returns the components found; the layout of a harness uses those that it accepts */
 function componentsIn(files: readonly string[]): PackageLayout {
   const byDepth = files.toSorted((one, other) => depthOf(one) - depthOf(other));
   const first = (pattern: RegExp, group: number) =>
@@ -58,7 +58,7 @@ function componentsIn(files: readonly string[]): PackageLayout {
 
 const depthOf = (path: string): number => path.split("/").length;
 
-/** The root of an archive is written as a point. */
+/** The root of an archive is written as a dot. */
 const orRoot = (path: string): string => (path === "" ? "." : path);
 
 /** @returns the folder of skill folders, or the folder of the only skill */
@@ -85,7 +85,7 @@ function helpersIn(files: readonly string[]): PackageLayout["helpers"] {
   return helpers;
 }
 
-/** A plugin folder has the skills, agents and hooks of its harness in it. */
+/** A plugin folder contains the skills, agents and hooks of its harness. */
 function layoutFor(found: PackageLayout, generation: HarnessGeneration): PackageLayout {
   const can = (name: HarnessGeneration["capabilities"][number]) => generation.capabilities.includes(name);
   const { hooks_as_plugin_modules: hasModules } = generation.componentRules;

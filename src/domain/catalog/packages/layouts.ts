@@ -43,7 +43,7 @@ const ADAPTER_MEMBERS = [...BOUND_MEMBERS, ...COMPONENTS, "variants"];
 const VARIANT_MEMBERS = [...BOUND_MEMBERS, "version_requirement", ...COMPONENTS];
 export const ADAPTERS_MAX = 64;
 
-/** @returns why clients could not unpack this path of an archive (handbook: catalog-file, Paths) */
+/** @returns why clients cannot unpack this path of an archive; undefined if they can (handbook: catalog-file, Paths) */
 const pathProblem = (path: string): string | undefined => {
   if (path === "") return "is empty; write . for the root of the archive";
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) return `has more than ${PATH_BYTES_MAX} bytes`;

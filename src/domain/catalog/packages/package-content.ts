@@ -1,4 +1,4 @@
-// What packages contain for harnesses, over all layouts, and which of it is code that a harness runs.
+// Determines what packages contain for harnesses, across all layouts, and which parts are code that a harness runs.
 import { type Component, HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { ManagedPackage } from "../model.ts";
 import { componentsOf } from "./layouts.ts";
@@ -6,7 +6,7 @@ import { componentsOf } from "./layouts.ts";
 export const PACKAGE_KINDS = ["skills", "agents", "hooks", "plugins", "helpers"] as const;
 export type PackageKind = (typeof PACKAGE_KINDS)[number];
 
-/** A harness runs what these contain. */
+/** Components that contain code which a harness runs. */
 const EXECUTABLE: readonly PackageKind[] = ["hooks", "plugins", "helpers"];
 
 const KIND_OF: Readonly<Record<Component, PackageKind>> = {
@@ -18,16 +18,15 @@ const KIND_OF: Readonly<Record<Component, PackageKind>> = {
   helpers: "helpers",
 };
 
-/** The content of an archive for harnesses. */
 export interface PackageContent {
-  /** in the order of PACKAGE_KINDS; none for a package that has only settings */
+  /** in the order of PACKAGE_KINDS; empty for a package that has only settings */
   kinds: readonly PackageKind[];
   isExecutable: boolean;
-  /** those that the package has a layout for */
+  /** harnesses for which the package has a layout */
   harnesses: readonly HarnessKey[];
 }
 
-/** @returns what the package contains, over all of its layouts */
+/** @returns what the package contains, across all of its layouts */
 export function contentOf({ adapters }: Pick<ManagedPackage, "adapters">): PackageContent {
   const layouts = HARNESS_KEYS.flatMap((key) => {
     const adapter = adapters[key];

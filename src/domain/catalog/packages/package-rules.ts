@@ -1,5 +1,5 @@
 // The rules of a package list, the same for the catalog and for published policies. All problems are reported together; valid
-// packages are returned in the shape of the response. layouts.ts checks adapters, catalog-document.ts files.
+// packages are returned in the form of API responses. layouts.ts checks adapters, catalog-document.ts files.
 
 import type { Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
@@ -29,16 +29,16 @@ const PACKAGE_MEMBERS = [
   "platform_sources",
   "settings",
   "adapters",
-  // Exports name where an archive was mirrored from; the digest alone decides.
+  // Exports name the origin of a mirrored archive; only the digest counts.
   "managed_source",
 ];
 
 export interface CheckedPackages {
-  /** those without problems, in their order, in the shape of the response */
+  /** packages without problems, in their order, in the form of API responses */
   packages: ManagedPackage[];
-  /** the first ones in order; a last line counts the rest */
+  /** the first problems in order; a last line counts the rest */
   problems: Problem[];
-  /** of all problems, also those beyond the limit */
+  /** number of all problems, including those beyond the limit */
   problemCount: number;
 }
 
@@ -52,7 +52,10 @@ const readSha256 = (members: ObjectReader): string => {
   return (digest ?? "").toLowerCase();
 };
 
-/** @returns the problem of a location that clients fetch themselves; never repeats it, because it may contain credentials */
+/**
+ * @returns the problem of a location that clients fetch themselves, without repeating the location, which may contain
+ * credentials
+ */
 const sourceRefProblem = (sourceRef: string): string | undefined => {
   if (sourceRef.trim() === "") return "must not be blank";
   if (sourceRef.startsWith("https://"))
@@ -124,9 +127,9 @@ const readPackage = (members: ObjectReader, firstById: Map<string, string>): Man
 };
 
 /**
- * Checks a package list from outside: a catalog, or the packages of a policy.
+ * Checks an untrusted package list: a catalog, or the packages of a policy.
  * @param list parsed JSON or YAML; pointers in the problems start at the list
- * @returns the packages without problems, in their order, in the shape of the response
+ * @returns the packages without problems, in their order, in the form of API responses
  * @source handbook: catalog-file, Members; unknown members are refused
  */
 export const readPackages = (list: Place, problems: ProblemList): ManagedPackage[] => {
@@ -142,7 +145,7 @@ export const readPackages = (list: Place, problems: ProblemList): ManagedPackage
   return packages;
 };
 
-/** As readPackages, for a list that stands alone. @returns see CheckedPackages; without problems it holds every package */
+/** Like readPackages, for a separate list. @returns every package, if there are no problems */
 export const checkPackages = (input: unknown): CheckedPackages => {
   const problems = new ProblemList();
   const packages = readPackages({ value: input, pointer: "" }, problems);

@@ -14,7 +14,7 @@ export interface ArchiveOfPackage {
   platform: string | undefined;
 }
 
-/** @returns every path with the pointer to its name */
+/** @returns every required path, with a pointer to the member that names it */
 export function requiredPathsOf({ managed, index, platform }: ArchiveOfPackage): RequiredPath[] {
   return Object.entries(managed.adapters).flatMap(([harness, adapter]) => {
     const at = [index, "adapters", harness];

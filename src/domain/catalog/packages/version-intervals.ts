@@ -1,5 +1,4 @@
-// Half-open intervals of harness versions: bounds in SemVer, and how the variants of an adapter must fit into its availability.
-// Knows no components and no paths.
+// Half-open intervals of harness versions: SemVer bounds, and how the variants of an adapter must fit into its availability.
 
 import { compare, parse, type SemVer } from "semver";
 import type { ObjectReader } from "../../../platform/text/object-reader.ts";
@@ -13,7 +12,7 @@ export interface Interval {
   readonly before: SemVer | null;
 }
 
-/** An interval of a list and its place in the input. */
+/** An interval with its place in the input. */
 export interface PlacedInterval extends Interval {
   readonly pointer: string;
 }
@@ -58,7 +57,7 @@ export const readAvailability = (members: ObjectReader): Interval | undefined =>
   });
 };
 
-/** Older input: `>=A` or `>=A, <B` is equivalent to the two members of the interval form. */
+/** Older notation: `>=A` or `>=A, <B` is equivalent to `introduced` and `before`. */
 const readRequirement = (members: ObjectReader): Interval | undefined => {
   const name = "version_requirement";
   if (members.has("introduced") || members.has("before")) {
@@ -77,12 +76,12 @@ const readRequirement = (members: ObjectReader): Interval | undefined => {
   return intervalOf(members, introduced, { before, name });
 };
 
-/** @returns the interval of a variant, also from its older spelling; undefined if it is invalid */
+/** @returns the interval of a variant, which may have the older notation; undefined if it is invalid */
 export const readVariantInterval = (members: ObjectReader): Interval | undefined => {
   if (members.has("version_requirement")) return readRequirement(members);
   const introduced = readBound(members, "introduced");
   if (introduced === null)
-    members.report("is missing; a variant says from which version it applies", "introduced");
+    members.report("is missing; a variant needs the first version to which it applies", "introduced");
   return intervalOf(members, introduced, { before: readBound(members, "before"), name: "before" });
 };
 

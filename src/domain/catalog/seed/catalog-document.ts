@@ -1,5 +1,5 @@
 // Reads a catalog from the text of a file: a plain list of packages, or a deployment file with the list in its section
-// package_catalog. Finds the list and the line of each place in it. package-rules.ts checks the packages.
+// package_catalog. Finds the list and the lines of its members. package-rules.ts checks the packages.
 
 import { countText } from "../../../platform/count-text.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
@@ -16,15 +16,18 @@ const BOUNDS = { bytesMax: CATALOG_FILE_BYTES_MAX, tokensMax: CATALOG_TOKENS_MAX
 
 /** The package list of a file, not yet checked. */
 export interface CatalogText {
-  /** the value at the place of the list; an empty list if the file could not be read */
+  /** the list, or another value in its place; an empty list if the file could not be read */
   packages: unknown;
-  /** the place of the list in the file: empty for the whole file, else /package_catalog/packages */
+  /** pointer to the list: empty for the whole file, else /package_catalog/packages */
   root: string;
   /** problems of the file itself; pointers start at the root of the file */
   problems: Problem[];
   /** number of all problems, including those that `problems` omits */
   problemCount: number;
-  /** @param found with pointers that start at the list @returns the same with pointers from the root of the file, and positions */
+  /**
+   * @param found with pointers that start at the list @returns the same problems with pointers from the root of the file, and
+   * positions
+   */
   locate(found: readonly Problem[]): Problem[];
 }
 
@@ -68,7 +71,8 @@ const sectionOf = (section: unknown, problems: ProblemList): { packages: unknown
 /**
  * Reads and checks a whole catalog file.
  * @param fileName the name of the file, for errors
- * @returns the packages in the order of the file and in the shape of the API response, and the text, which can locate later problems
+ * @returns the packages in the order of the file and in the form of API responses, and the text, which can locate later
+ * problems
  * @throws DomainError invalid `catalog.invalid` with all problems; their pointers start at the root of the file
  */
 export const parseCatalog = (
@@ -84,6 +88,6 @@ export const parseCatalog = (
 
 const invalidCatalog = (fileName: string, count: number, problems: readonly Problem[]): DomainError =>
   new DomainError("invalid", "catalog.invalid", `${fileName} has ${countText(count, "problem")}`, {
-    hint: "correct the places named and try again; nothing was changed",
+    hint: "correct these places and try again; nothing was changed",
     problems,
   });

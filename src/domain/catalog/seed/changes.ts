@@ -22,7 +22,7 @@ import {
 } from "./plan.ts";
 
 export interface ChangeDependencies {
-  /** runs long work on catalog files; at once by default */
+  /** runs long work on catalog files; default: in this thread */
   runCatalogTask?: RunCatalogTask | undefined;
   db: Db;
   clock: Clock;
@@ -33,7 +33,7 @@ export interface ChangeDependencies {
 
 export type ArtifactIds = ReadonlyMap<string, string>;
 
-/** @returns artifact ids by digest: the known ones, and new ids for new archives */
+/** @returns artifact ids by digest, with new ids for new archives */
 export function artifactIds(
   { db, ids }: Pick<ChangeDependencies, "db" | "ids">,
   organizationId: string,
@@ -45,8 +45,8 @@ export function artifactIds(
 }
 
 /**
- * @param idOf the artifact with the archive of a source
- * @returns the entries of the packages with those ids; the id is the last member, because entries are compared as text
+ * @param idOf finds the artifact of a source's archive
+ * @returns the entries of the packages with those ids; artifact_id is the last member, because entries are compared as text
  */
 export function* entriesOf(
   packages: readonly ManagedPackage[],
@@ -80,7 +80,7 @@ function withArtifact<Source extends PackageSource>(source: Source, id: string |
 
 export interface WantedCatalog {
   wanted: readonly WantedEntry[];
-  /** removes the entries that are not wanted */
+  /** removes all entries except the wanted ones */
   prune: boolean;
 }
 
@@ -98,7 +98,9 @@ export function* planCatalog(
   });
 }
 
-/** @returns every entry in the order of the catalog; of one moment only inside a transaction, or if the revision has not moved */
+/**
+ * @returns every entry in the order of the catalog; consistent only inside a transaction, or if the revision has not changed
+ */
 export function* packagesOf(connection: Connection, organizationId: string): Steps<store.PackageRow[]> {
   const rows: store.PackageRow[] = [];
   for (let after = ""; ; yield) {
@@ -114,7 +116,7 @@ export interface CatalogChange extends WantedCatalog {
   /** by digest */
   archives: ReadonlyMap<string, CheckedArchive>;
   ids: ArtifactIds;
-  /** in the audit log: the action, the file, and further details */
+  /** for the audit log: the action, the file, and further details */
   action: "catalog.seed" | "catalog.import";
   target: string;
   remarks?: AuditSummary;
@@ -123,7 +125,7 @@ export interface CatalogChange extends WantedCatalog {
   signal?: AbortSignal | undefined;
 }
 
-/** Entries read or written before other work gets a turn. */
+/** Number of entries read or written before other work gets a turn. */
 const ENTRIES_PER_STEP = 100;
 
 /** Plans again inside the transaction, because another process may have changed the catalog while the archives were read. */
@@ -134,7 +136,7 @@ export function* commit(
 ): Steps<SeedPlan> {
   const { audit, clock } = dependencies;
   const { actor, remarks, action, target } = change;
-  change.signal?.throwIfAborted(); // the last moment before anything changes
+  change.signal?.throwIfAborted(); // the last check before anything changes
   const { organizationId } = actor;
   const nowMs = clock.nowMs();
   addArtifacts(tx, change, nowMs);

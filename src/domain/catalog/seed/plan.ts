@@ -1,5 +1,5 @@
-// Plans what seeding would change: compares the entries of the file with those of the catalog by content. Pure; a dry run shows
-// the plan and a real run applies it.
+// Plans what seeding would change: compares the content of the file's entries with the catalog. A dry run shows the plan, and a
+// real run applies it.
 /** An entry on one side of a change. */
 export interface PackageVersion {
   id: string;
@@ -13,11 +13,10 @@ export interface SeedPlan {
   removed: PackageVersion[];
   /** entries whose content stays the same */
   unchanged: number;
-  /** entries that are only moved: the file has another order */
+  /** entries that only move, because the file has another order */
   moved: number;
 }
 
-/** An entry without its place in the catalog. */
 export interface WantedEntry extends PackageVersion {
   /** the package as JSON text */
   entry: string;

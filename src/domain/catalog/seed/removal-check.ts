@@ -3,18 +3,18 @@ import type { Connection } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { PackageVersion } from "./plan.ts";
 
-/** How to find packages in use, and whether they may be removed. */
+/** Finds packages in use, and tells whether they may be removed. */
 export interface RemovalCheck {
   /**
    * @returns packages that the current policy names, with the number of its revision; called again inside the transaction,
    *   because a policy may be published while archives are read and stored
    */
   inUse(connection: Connection): ReadonlyMap<string, number>;
-  /** removes those as well */
+  /** removes packages in use as well */
   allowDangling: boolean;
 }
 
-/** A package that would be removed and that the policy names. */
+/** A package to remove that the policy names. */
 export type BlockedRemoval = PackageVersion & { revision: number };
 
 /** @returns the removals that the current policy forbids */

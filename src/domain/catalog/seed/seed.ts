@@ -28,7 +28,7 @@ import {
 import { isUnchanged, type SeedPlan } from "./plan.ts";
 import { type RemovalCheck, refuseDangling } from "./removal-check.ts";
 
-/** Removals are only checked for an operator: the service never prunes. */
+/** Removals are checked only for an operator, because the service never prunes. */
 export interface SeedRequest extends Partial<RemovalCheck> {
   /** the bytes of the file, YAML or JSON */
   bytes: Uint8Array;
@@ -43,7 +43,7 @@ export interface SeedRequest extends Partial<RemovalCheck> {
 
 /** The changes that seeding made or would make. */
 export interface Seeded extends SeedPlan {
-  /** reasons why workstations may not get an archive, with the lines of the file */
+  /** reasons why workstations may fail to get an archive, with lines of the file */
   warnings: Problem[];
 }
 
@@ -113,7 +113,6 @@ interface ReadSeed {
   warnings: Problem[];
 }
 
-/** The dependencies of the check of a catalog file. */
 export interface SeedChecking extends Pick<CheckOptions, "blobs" | "findArtifact"> {
   runTask?: RunCatalogTask | undefined;
 }
@@ -155,7 +154,7 @@ const placed = (
   { root, line }: { root: string; line: number | undefined },
 ): Problem => ({ pointer: root + pointer, detail, ...(line !== undefined && { line }) });
 
-/** An artifact_id must name bytes that we store under that digest. */
+/** An artifact_id must name stored bytes with that digest. */
 function* unknownArtifacts(
   packages: readonly ManagedPackage[],
   findArtifact: (digest: string) => store.ArtifactRow | undefined,
@@ -202,7 +201,7 @@ async function storeArchives(
   archives: ReadonlyMap<string, CheckedArchive>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await blobs.sweepTemporary(); // partial files of a seed that was killed
+  await blobs.sweepTemporary(); // partial files of a killed seed
   for (const { digest, path } of archives.values()) {
     if (path === undefined) continue;
     await blobs.put(path, {
@@ -213,7 +212,7 @@ async function storeArchives(
   }
 }
 
-/** A source elsewhere keeps its given id; an archive that we store has ours. */
+/** A remote source keeps the given id; a stored archive has our id. */
 const asFileProblem =
   (ids: ArtifactIds) =>
   ({ source_ref, artifact_id: authored, sha256 }: PackageSource): string | undefined =>

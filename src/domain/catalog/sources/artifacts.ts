@@ -1,5 +1,5 @@
-// Stored archives: their origin, whether their bytes are intact, and their removal. An artifact that a revision of the policy
-// ever named is kept, because a revision is a record; any other one is removed when nothing has named it for a while.
+// Stored archives: their origin, whether their bytes are intact, and their removal. An artifact that any policy revision ever
+// named is kept, because revisions are records. Any other artifact is removed after nothing has named it for a while.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
@@ -15,7 +15,7 @@ import type { KeptArchivesDependencies } from "./kept-archives.ts";
 /** How long an artifact that nothing names is kept. */
 export const UNNAMED_DAYS_MAX = 90;
 
-/** A stored archive with what it was mirrored from, the newest first; none for an upload or a public source. */
+/** A stored archive with the commits that it was mirrored from, newest first; none for an upload or a public source. */
 export interface StoredArtifact {
   artifact: store.ArtifactRow;
   mirrors: MirrorRow[];
@@ -29,7 +29,7 @@ export interface ArtifactsDependencies extends Omit<KeptArchivesDependencies, "h
 export class Artifacts {
   constructor(private readonly dependencies: ArtifactsDependencies) {}
 
-  /** @param after id of the last one of the page before; empty for the first page @returns a page in the order of ids */
+  /** @param after last id of the previous page; empty for the first page @returns a page in the order of ids */
   list(organizationId: string, after = ""): StoredArtifact[] {
     const { read } = this.dependencies.db;
     return store
@@ -37,7 +37,7 @@ export class Artifacts {
       .map((artifact) => ({ artifact, mirrors: mirrorsIn(read, artifact) }));
   }
 
-  /** @returns the number of referenced archives, and of those without references since the last daily check */
+  /** @returns the number of referenced archives, and of unreferenced ones as of the last daily check */
   counts(organizationId: string): { named: number; unnamed: number } {
     return store.countArtifacts(this.dependencies.db.read, organizationId);
   }
@@ -78,7 +78,7 @@ export class Artifacts {
     return found;
   }
 
-  /** Removes what nothing has named for UNNAMED_DAYS_MAX. @returns how many */
+  /** Removes artifacts that nothing has named for UNNAMED_DAYS_MAX. @returns how many */
   async retire(actor: Actor, signal: AbortSignal): Promise<number> {
     const { organizationId } = actor;
     const { clock, db } = this.dependencies;

@@ -2,7 +2,7 @@
 // package-sources.ts fetches them.
 import { DomainError } from "../../../platform/errors.ts";
 
-/** Addresses of the provider; both are fixed, and parameters only for tests. */
+/** URLs of the provider. They are fixed, and parameters only for tests. */
 export interface GithubOrigins {
   api: string;
   archives: string;
@@ -43,11 +43,11 @@ export function readGithubSource(text: string): GithubSource | undefined {
   throw new DomainError(
     "invalid",
     "package_source.bad_repository",
-    "a public repository is written github:owner/repository@ref, the ref being a branch, a tag or a commit",
+    "write a public repository as github:owner/repository@ref, where ref is a branch, a tag or a commit",
   );
 }
 
-/** @returns the URL where the provider answers with the commit of the ref, as text if COMMIT_MEDIA_TYPE is requested */
+/** @returns the URL of the ref's commit, which the provider returns as text if COMMIT_MEDIA_TYPE is requested */
 export const commitUrl = ({ owner, repository, ref }: GithubSource, { api }: GithubOrigins): string =>
   `${api}/repos/${owner}/${repository}/commits/${encodeURIComponent(ref)}`;
 
@@ -60,5 +60,5 @@ export function archiveUrl(
   { archives }: GithubOrigins,
 ): string {
   if (COMMIT.test(commit)) return `${archives}/${owner}/${repository}/tar.gz/${commit}`;
-  throw new DomainError("invalid", "package_source.no_commit", "the provider knows no commit of that ref");
+  throw new DomainError("invalid", "package_source.no_commit", "the provider has no commit for that ref");
 }

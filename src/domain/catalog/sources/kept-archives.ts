@@ -24,9 +24,9 @@ export interface ArchiveView extends ArchiveContents {
   sizeBytes: number;
   /** the first PATHS_LISTED_MAX paths of the archive, in its order */
   paths: string[];
-  /** the first DOWNLOADS_LISTED_MAX downloads that the package seems to make at run time */
+  /** the first DOWNLOADS_LISTED_MAX apparent downloads at run time */
   runtimeDownloads: RuntimeDownload[];
-  /** a proposed adapter for each harness that can use a part of the archive */
+  /** a proposed adapter for each harness that can use part of the archive */
   adapters: ManagedPackage["adapters"];
 }
 
@@ -44,14 +44,14 @@ export interface KeptArchivesDependencies {
   harnesses(): readonly Harness[];
 }
 
-/** The audit log's facts about an archive that was not stored before. */
+/** Facts for the audit log about a newly stored archive. */
 interface Intake {
   action: "artifact.mirror" | "artifact.upload";
   /** without secrets */
   source: string;
 }
 
-/** Archives whose facts are cached: each step of adding a package needs them. */
+/** Maximum number of archives whose facts are cached, because each step of adding a package needs them. */
 const FACTS_KEPT_MAX = 4;
 
 export class KeptArchives {
@@ -60,13 +60,13 @@ export class KeptArchives {
   constructor(private readonly dependencies: KeptArchivesDependencies) {}
 
   /**
-   * Stores an archive completely or not at all. The same bytes always become the same artifact.
+   * Stores an archive completely or not at all. Equal bytes always become the same artifact.
    * @throws DomainError `archive.*`, `artifact.*`; errors of the bytes
    */
   async keep(actor: Actor, bytes: AsyncIterable<Uint8Array>, intake: Intake): Promise<KeptArchive> {
     const { blobs, db } = this.dependencies;
     const { organizationId } = actor;
-    await blobs.sweepTemporary(); // partial files of a process that was killed
+    await blobs.sweepTemporary(); // partial files of a killed process
     const checked: { facts?: ArchiveFacts } = {};
     const { digest, sizeBytes } = await blobs.put(bytes, {
       maxBytes: ARCHIVE_LIMITS.compressedBytesMax,
@@ -154,6 +154,6 @@ const notKept = () =>
   });
 
 const bytesMissing = () =>
-  new DomainError("unavailable", "artifact.bytes_missing", "the bytes of this archive are not here", {
-    hint: "upload it again, or find out with `quartermaster catalog verify` what else is missing",
+  new DomainError("unavailable", "artifact.bytes_missing", "the bytes of this archive are missing", {
+    hint: "upload it again; `quartermaster catalog verify` shows what else is missing",
   });

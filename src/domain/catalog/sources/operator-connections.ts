@@ -1,4 +1,4 @@
-// The repository connections as the operator sees them: with their hosts, and also those that cannot be used.
+// The repository connections as the operator sees them: with their hosts, including those that cannot be used.
 import type { Connection, Connections } from "../connections/connection.ts";
 import type { ConnectionStates } from "../mirroring/connection-states.ts";
 
@@ -7,7 +7,7 @@ export interface OperatorConnection {
   /** undefined if it is disabled */
   connection: Connection | undefined;
   status: "ok" | "unverified" | "failing" | "disabled";
-  /** stable reason; only of a failing one */
+  /** stable reason of the failure; undefined if it works */
   reason?: string | undefined;
   /** UTC milliseconds */
   sinceMs?: number | undefined;
@@ -15,7 +15,7 @@ export interface OperatorConnection {
   problems: readonly string[];
 }
 
-/** @returns all connections of the configuration, those that are disabled last */
+/** @returns all connections of the configuration, disabled ones last */
 export const operatorConnections = (
   connections: Connections,
   states: ConnectionStates,

@@ -25,33 +25,33 @@ import { readSourceRequest, type SourceRequest } from "./source-request.ts";
 
 export type { SourceRequest } from "./source-request.ts";
 
-/** Name of all public hosts on the list of destinations; they are on it only if the setting allows them. */
+/** Name of the destination for all public hosts, which exists only if the setting allows them. */
 export const PUBLIC_SOURCES_DESTINATION = "package-sources";
-/** For all requests of one inspection together. */
+/** Time limit for all requests of one inspection together. */
 export const INSPECTION_TIMEOUT_MS = MINUTE_MS;
 /** Uploads included. */
 export const INSPECTIONS_AT_ONCE_MAX = 4;
-/** Characters of the name of an uploaded file. */
+/** Maximum characters of the name of an uploaded file. */
 export const UPLOAD_NAME_CHARACTERS_MAX = 255;
 export const COMMIT_ANSWER_BYTES_MAX = 1_024;
 const BUSY_RETRY_SECONDS = 10;
 
 export interface InspectedSource extends KeptArchive {
-  /** address of the archive, or the name of the uploaded file */
+  /** URL of the archive, or the name of the uploaded file */
   sourceRef: string;
-  /** of a repository */
+  /** commit of a repository */
   commit?: string;
-  /** of a repository connection */
+  /** mirrored source of a repository connection */
   repository?: MirroredSource["repository"];
 }
 
 export interface UploadedArchive {
-  /** of the file, as its owner calls it */
+  /** the uploader's name for the file */
   name: string;
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** A repository connection as administrators see it: no address and no credential. */
+/** A repository connection as administrators see it, without URL and credential. */
 export interface PackageSourceConnection
   extends Pick<Connection, "id" | "name" | "provider" | "namespaces">,
     Pick<ConnectionState, "status"> {}
@@ -62,7 +62,7 @@ export interface PackageSourcesDependencies extends KeptArchivesDependencies, Mi
 }
 
 export class PackageSources {
-  /** everything that was taken in */
+  /** all stored archives */
   readonly archives: KeptArchives;
   /** commits of the company's repositories */
   readonly mirrors: Mirrors;
@@ -84,14 +84,14 @@ export class PackageSources {
       });
   }
 
-  /** @returns all connections, with their hosts and those that are disabled; for the operator only */
+  /** @returns all connections with their hosts, including disabled ones; for the operator only */
   operatorView(organizationId: string): OperatorConnection[] {
     return operatorConnections(this.dependencies.connections, this.mirrors.states, organizationId);
   }
 
   /**
-   * Fetches a source, checks it, and stores it as an artifact; the same bytes again are the same artifact. The signal does not end
-   * the mirroring of a repository, because somebody else may wait for it as well.
+   * Fetches a source, checks it, and stores it as an artifact; equal bytes become the same artifact. The signal does not end
+   * the mirroring of a repository, because another caller may wait for it too.
    * @throws DomainError `package_source.*`, `outbound.*`, `source.*`, `archive.*`, `artifact.*`
    */
   async inspect(
@@ -144,8 +144,8 @@ export class PackageSources {
 
   #refuseClosed(): void {
     if (this.isPublic()) return;
-    throw new DomainError("forbidden", "package_source.closed", "public package sources are switched off", {
-      hint: "the operator switches them on with the setting package_sources.public, or seeds the catalog from local archives",
+    throw new DomainError("forbidden", "package_source.closed", "public package sources are turned off", {
+      hint: "the operator turns them on with the setting package_sources.public, or seeds the catalog from local archives",
     });
   }
 
@@ -174,7 +174,7 @@ export class PackageSources {
   }
 }
 
-/** The last part of a path, as a file in the folder of its owner; browsers send only that. */
+/** Uses the last part of the path, which is all that browsers send. */
 function readUploadName(name: string): string {
   const own = name.trim().split(/[\\/]/).at(-1) ?? "";
   const isSound = own !== "" && own.length <= UPLOAD_NAME_CHARACTERS_MAX && !/[\p{Cc}:]/u.test(own);
@@ -190,6 +190,6 @@ const busy = () =>
   new DomainError(
     "too_many",
     "package_source.busy",
-    `${INSPECTIONS_AT_ONCE_MAX} sources are being inspected already; try again in a moment`,
+    `${INSPECTIONS_AT_ONCE_MAX} sources are already being inspected; try again in a moment`,
     { retryAfterSeconds: BUSY_RETRY_SECONDS },
   );

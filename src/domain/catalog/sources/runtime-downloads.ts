@@ -1,27 +1,27 @@
-// Finds signs that a package downloads something when it runs: a pin covers only the content of the archive (AIR-5). It
-// searches text and does not understand programs, so it can be wrong in both directions; it only warns.
+// Finds signs that a package downloads something at run time, because a pin covers only the content of the archive (AIR-5). It
+// searches text and does not understand programs, so it may report too much or too little; it only warns.
 
 /** Larger files are not searched. */
 export const DOWNLOAD_SCAN_BYTES_MAX = 1_048_576;
-/** of one archive; more findings add nothing */
+/** maximum number of findings for one archive; more would add nothing */
 export const DOWNLOADS_LISTED_MAX = 10;
 
 export interface RuntimeDownload {
-  /** of the file in the archive */
+  /** path of the file in the archive */
   path: string;
-  /** a few words */
+  /** short description */
   what: string;
 }
 
-/** Maximum distance between a word and its address, so that a long line costs no more than a short one. */
+/** Maximum distance between a word and its URL, so that a long line takes no longer than a short one. */
 const REACH = "[^\\n]{0,200}";
 const REMOTE = "(?:https?|wss?)://(?!localhost\\b|127\\.|\\[::1\\])";
 
 interface Sign {
   what: string;
-  /** linear in the length of the text; begins with what is rare, because the text is searched for that first */
+  /** must take linear time; begins with a rare text, which the engine searches for first */
   pattern: RegExp;
-  /** texts without any of these cannot match; a search for them in the bytes is much faster than the pattern */
+  /** a match contains one of these texts; searching the bytes for them is much faster than the pattern */
   needs: readonly string[];
 }
 
@@ -69,7 +69,7 @@ const SIGNS: readonly Sign[] = [
   },
 ];
 
-/** @returns one entry for each finding in a file; none for a file that is not text */
+/** @returns the findings in a file; none for a file that is not text */
 export function findRuntimeDownloads(path: string, bytes: Uint8Array): RuntimeDownload[] {
   if (bytes.includes(0)) return [];
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,8 +1,8 @@
-// Reads an administrator's request to inspect a package source: which of the two forms it has, and its problems.
-// package-sources.ts fetches the source.
+// Reads an administrator's request to inspect a package source, and reports its problems. package-sources.ts fetches the
+// source.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 
-/** The request of an administrator: one public source, or a repository of a connection, which takes precedence. */
+/** The request: one public source, or a repository of a connection, which takes precedence. */
 export interface SourceRequest {
   source_ref?: string;
   connection_id?: string;

@@ -1,5 +1,5 @@
-// Warns about sources in a package list that are allowed but may not work on workstations: addresses that clients refuse to
-// fetch from, files that must exist on every workstation, and platforms that no client requests.
+// Warns about sources in a package list that are allowed but may not work on workstations: URLs that clients refuse, files that
+// must exist on every workstation, and platforms that no client requests.
 import { isIP } from "node:net";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isLocalName, isPublicAddress } from "../../../platform/outbound/public-hosts.ts";
@@ -7,13 +7,13 @@ import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import { fetchedSourcesOf } from "../archive/local-archives.ts";
 import type { ManagedPackage, PackageLayout, PackageSource } from "../model.ts";
 
-/** `<os>-<arch>` as clients name their machine. */
+/** `<os>-<arch>` of all workstation clients. */
 export const CLIENT_PLATFORMS = ["linux", "macos", "windows"].flatMap((os) =>
   ["x86_64", "aarch64"].map((architecture) => `${os}-${architecture}`),
 );
 
 export interface WarningOptions {
-  /** the warning for a source that is a file; undefined if its archive is stored here */
+  /** returns the warning for a file source; undefined if its archive is stored here */
   local?: string;
 }
 
@@ -40,7 +40,7 @@ export function* findSourceWarnings(
 /** A % without two hexadecimal digits: RFC 3986 section 2.1. */
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
 
-/** Clients use the location only if there is no artifact of ours. */
+/** Clients use the location only if we have no artifact. */
 function sourceProblems({ artifact_id, source_ref }: PackageSource, local: string | undefined): string[] {
   if (artifact_id !== undefined) return [];
   if (!source_ref.startsWith("https://")) return local === undefined ? [] : [local];
@@ -82,5 +82,5 @@ const unrequestedPlatforms = (
     .filter((platform) => !CLIENT_PLATFORMS.includes(platform) && !known.includes(platform))
     .map((platform) => ({
       pointer: pointerOf([...at, platform]),
-      detail: `is a platform that no workstation asks for; known are ${CLIENT_PLATFORMS.join(", ")}`,
+      detail: `is a platform that no workstation requests; known are ${CLIENT_PLATFORMS.join(", ")}`,
     }));

@@ -11,24 +11,24 @@ import { DOWNLOADS_LISTED_MAX } from "./runtime-downloads.ts";
 export const SourceView = Type.Object({
   source_ref: Type.String({
     description:
-      "URL of the archive, which always refers to the same commit; of an upload the name of its file; `<provider>://<connection>/<repository>@<ref>` of a repository connection.",
+      "URL of the archive, which always refers to the same commit; file name of an upload; `<provider>://<connection>/<repository>@<ref>` for a repository connection.",
   }),
   commit: Type.Optional(Type.String({ description: "Of a public repository." })),
   resolved_commit: Type.Optional(Type.String({ description: "Of a repository connection." })),
   ref_kind: Type.Optional(
     Type.Union([Type.Literal("branch"), Type.Literal("tag"), Type.Literal("commit")], {
-      description: "What the ref is at the host of a repository connection.",
+      description: "Kind of the ref, for a repository connection.",
     }),
   ),
   committed_at: Type.Optional(Type.String({ format: "date-time" })),
   skipped: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: SKIPPED_LISTED_MAX,
-      description: "Symbolic links of the repository that were left out.",
+      description: "Skipped symbolic links of the repository.",
     }),
   ),
   host_sha256: Type.Optional(
-    Type.String({ description: "Digest of the archive as the host of a repository connection sent it." }),
+    Type.String({ description: "Digest of the archive that the host of a repository connection sent." }),
   ),
   artifact_id: Type.String({ format: "uuid", description: "Id of the stored archive." }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
@@ -44,8 +44,7 @@ export const SourceView = Type.Object({
     description: "Files that seem to download something when they run; the digest does not cover that.",
   }),
   adapters: Type.Object(ManagedPackage.properties.adapters.properties, {
-    description:
-      "A proposal from the folders of the archive; a harness that accepts nothing of it is absent.",
+    description: "A proposal from the folders of the archive; harnesses that accept none of them are absent.",
   }),
 });
 

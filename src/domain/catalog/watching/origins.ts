@@ -1,10 +1,10 @@
-// Where the packages of a policy were mirrored from: the source that a package names, and the commit behind its archive.
+// Finds the origin of mirrored packages: the source that a package names, and the commit of its archive.
 import type { Connection } from "../../../platform/database/database.ts";
 import { type Coordinates, isRef } from "../connections/coordinates.ts";
 import { type Mirrored, mirrorsOf } from "../mirroring/mirror-store.ts";
 import type { ManagedPackage } from "../model.ts";
 
-/** A repository, as a `source_ref` names it. */
+/** The repository that a `source_ref` names. */
 export interface NamedSource extends Coordinates {
   connectionId: string;
 }
@@ -12,7 +12,7 @@ export interface NamedSource extends Coordinates {
 export interface PackageOrigin extends NamedSource {
   /** whole object name */
   commit: string;
-  /** of `ref`, if it is the one that was mirrored first */
+  /** kind of `ref`, if the archive was first mirrored from it */
   refKind: Mirrored["mirror"]["refKind"] | undefined;
   mirror: Mirrored["mirror"];
 }
@@ -27,7 +27,7 @@ function readSourceRef(text: string): NamedSource | undefined {
   return { connectionId, repository, ref, path };
 }
 
-/** @returns where the archive of a package was mirrored from; undefined for a package from elsewhere */
+/** @returns the origin of a package's archive; undefined if it was not mirrored */
 export function originOf(
   connection: Connection,
   organizationId: string,

@@ -1,5 +1,5 @@
-// Updates packages of the policy to the current commit of their branch or tag: mirrors it, and compares it with the archive that
-// workstations have. The caller publishes the result through governance/.
+// Updates packages of the policy to the current commit of their branch or tag: mirrors the commit, and compares it with the
+// archive that workstations have. The caller publishes the result through governance/.
 
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -13,7 +13,7 @@ import type { InspectedSource, PackageSources } from "../sources/package-sources
 import type { PackageOrigin } from "./origins.ts";
 import type { SourceWatch, TrackedPackage } from "./source-watch.ts";
 
-/** Digits of a commit in a version. */
+/** Number of a commit's digits in a version. */
 const COMMIT_DIGITS = 12;
 
 interface ArchiveDifference {
@@ -60,7 +60,7 @@ async function digestsIn(bytes: Bytes): Promise<Map<string, string>> {
 
 export interface PackageUpdate {
   before: ManagedPackage;
-  /** with another archive, version and perhaps another ref */
+  /** the package with its new archive and version, and perhaps a new ref */
   after: ManagedPackage;
   formerCommit: string;
   commit: string;
@@ -69,9 +69,9 @@ export interface PackageUpdate {
 
 export interface UpdateRequest {
   connectionId: string;
-  /** only these packages; all of the connection when empty */
+  /** only these packages; empty: all packages of the connection */
   packageIds: readonly string[];
-  /** another ref than the one that the packages follow */
+  /** a ref other than the one that the packages follow */
   ref: string | undefined;
 }
 
@@ -86,10 +86,10 @@ export class PackageUpdates {
   constructor(private readonly dependencies: PackageUpdatesDependencies) {}
 
   /**
-   * Mirrors the current commits, and publishes nothing.
+   * Mirrors the current commits without publishing anything.
    * @returns an update for each package whose archive would change
    * @throws DomainError `package_update.nothing` if no package is from the connection, `package_update.missing_path`; those of
-   *   `inspect`
+   * `inspect`
    */
   async prepare(actor: Actor, request: UpdateRequest): Promise<PackageUpdate[]> {
     const updates: PackageUpdate[] = [];
@@ -144,14 +144,14 @@ export class PackageUpdates {
 
 type Named = PackageOrigin & Pick<TrackedPackage, "packageId">;
 
-/** @param ref another one than before */
+/** @param ref a new ref */
 function updated(before: ManagedPackage, found: InspectedSource, ref: string | undefined): ManagedPackage {
   const { sourceRef, artifactId, sha256, commit = "" } = found;
   const version = versionOf(before.version, { commit, ref });
   return { ...before, version, source_ref: sourceRef, artifact_id: artifactId, sha256 };
 }
 
-/** A tag such as `v1.2.0` names the version; otherwise the commit becomes its build (semver.org, item 10). */
+/** A tag such as `v1.2.0` gives the version; otherwise the commit becomes the build metadata (semver.org, item 10). */
 function versionOf(former: string, { commit, ref }: { commit: string; ref: string | undefined }): string {
   const named = /^v?(\d+\.\d+.*)$/.exec(ref ?? "")?.[1];
   return named ?? `${former.replace(/\+[0-9a-f]{12}$/, "")}+${commit.slice(0, COMMIT_DIGITS)}`;

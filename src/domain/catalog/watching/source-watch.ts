@@ -1,5 +1,5 @@
 // Checks whether the branches and tags of packages in the policy point to newer commits. It downloads nothing and changes no
-// policy. A tag that moved is a sign of tampering, so it is recorded.
+// policy. A moved tag is recorded, because it is a sign of tampering.
 import { HOUR_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -19,7 +19,7 @@ export interface TrackedPackage extends PackageOrigin {
   version: string;
 }
 
-/** A package whose branch or tag points to a different commit than that of its archive. */
+/** A package whose branch or tag points to a commit other than the one of its archive. */
 export interface OutdatedPackage extends TrackedPackage {
   /** the commit that the ref points to now */
   latestCommit: string;
@@ -27,23 +27,23 @@ export interface OutdatedPackage extends TrackedPackage {
 }
 
 export interface SourceCheckResult {
-  /** refs that were looked up */
+  /** number of refs that were looked up */
   looked: number;
-  /** tags that moved to another commit */
+  /** number of tags that moved to another commit */
   movedTags: { connectionId: string; repository: string; tag: string }[];
 }
 
 export interface SourceWatchDependencies
   extends Pick<MirrorsDependencies, "db" | "clock" | "audit" | "connections"> {
   mirrors: Pick<Mirrors, "resolve" | "states">;
-  /** @returns the packages of the policy in force */
+  /** @returns the packages of the current policy */
   packagesInForce(organizationId: string): readonly ManagedPackage[];
 }
 
 interface DueRef {
   connection: Connection;
   tracked: TrackedPackage;
-  /** 0 if it never was looked up */
+  /** 0 0 before the first lookup */
   checkedAtMs: number;
 }
 
@@ -59,18 +59,18 @@ export class SourceWatch {
     });
   }
 
-  /** @returns those that follow a branch or a tag */
+  /** @returns the packages that follow a branch or a tag */
   tracked(organizationId: string): TrackedPackage[] {
     return this.origins(organizationId).filter(({ ref }) => !isCommit(ref));
   }
 
-  /** @returns where each package of the policy was mirrored from, by its id, in the shape of an export */
+  /** @returns the origin of each mirrored package of the policy, by its id, in the form of an export */
   managedSources(organizationId: string) {
     const origins = this.origins(organizationId);
     return Object.fromEntries(origins.map((origin) => [origin.packageId, managedSourceOf(origin)]));
   }
 
-  /** @returns the packages for which a newer commit is available, as far as it was looked up */
+  /** @returns the packages that had a newer commit at the last lookup */
   behind(organizationId: string): OutdatedPackage[] {
     return this.tracked(organizationId).flatMap((tracked) => {
       const seen = store.findWatch(this.dependencies.db.read, { ...tracked, organizationId });
@@ -79,14 +79,14 @@ export class SourceWatch {
     });
   }
 
-  /** @returns whether the refs of a connection are to be checked */
+  /** @returns whether to check the refs of a connection */
   isWanted(): boolean {
     return this.dependencies.connections.list().some(({ watchEveryHours }) => watchEveryHours !== undefined);
   }
 
   /**
-   * Looks up every ref that is due. The other refs of a connection that fails wait for the next run, so that a hanging host
-   * does not use up the time of the others.
+   * Looks up every ref that is due. After a connection fails, its other refs wait for the next run, so that a hanging host does
+   * not use up the time of others.
    */
   async check(actor: Actor, signal: AbortSignal): Promise<SourceCheckResult> {
     const result: SourceCheckResult = { looked: 0, movedTags: [] };
@@ -103,7 +103,7 @@ export class SourceWatch {
     return result;
   }
 
-  /** @returns each ref once; first those that were not looked up for the longest time */
+  /** @returns each ref once, starting with the longest not looked up */
   #due(organizationId: string): DueRef[] {
     const { clock, connections, db } = this.dependencies;
     const known = connections.list();
@@ -140,7 +140,7 @@ export class SourceWatch {
     }
   }
 
-  /** @returns whether it is a tag that moved */
+  /** @returns whether the ref is a tag that moved */
   async #note(actor: Actor, tracked: TrackedPackage, { commit, kind }: Resolved): Promise<boolean> {
     const { audit, clock, db } = this.dependencies;
     const key = keyOf(actor, tracked);

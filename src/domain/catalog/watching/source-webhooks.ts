@@ -1,5 +1,5 @@
-// Webhooks of git hosts: a caller that knows the secret of a connection makes the job look up its refs soon, instead of at
-// their next due time. The content of a webhook is not used (SRC-27).
+// Webhooks of git hosts: a caller that knows the secret of a connection makes the job look up its refs soon. The content of a
+// webhook is not used (SRC-27).
 import { createHmac } from "node:crypto";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { equalInConstantTime } from "../../../platform/crypto/constant-time.ts";
@@ -9,18 +9,17 @@ import type { Connection } from "../connections/connection.ts";
 import type { MirrorsDependencies } from "../mirroring/mirrors.ts";
 import * as store from "./watch-store.ts";
 
-/** Name of the job that looks for newer commits. */
 export const SOURCE_WATCH_JOB = "source-watch";
 
 /** Path of the webhooks; the id of the connection follows. */
 export const WEBHOOK_PATH = "/hooks/source";
 
-/** How soon the job runs after an announcement: a host announces many at once. */
+/** Delay of the job after an announcement, because a host sends several together. */
 export const ANNOUNCED_CHECK_DELAY_MS = 30 * SECOND_MS;
 
 export interface Announcement {
   connectionId: string;
-  /** HMAC-SHA256 of the body with the secret, in hexadecimal; undefined if the host sends none */
+  /** HMAC-SHA256 of the body under the secret, in hexadecimal; undefined if the host sends none */
   signature: string | undefined;
   /** the secret itself, which GitLab sends instead */
   token: string | undefined;

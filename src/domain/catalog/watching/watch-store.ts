@@ -21,7 +21,6 @@ export const findWatch = (connection: Connection, key: WatchKey): WatchRow | und
     .limit(1)
     .get();
 
-/** Inserts or replaces the commit of a ref. */
 export function putWatch(tx: Tx, { commit, reason, checkedAtMs, ...key }: WatchRow): void {
   tx.insert(sourceWatches)
     .values({ ...key, commit, reason, checkedAtMs })
@@ -39,7 +38,7 @@ export function putWatch(tx: Tx, { commit, reason, checkedAtMs, ...key }: WatchR
 
 type AnnouncementRow = typeof sourceAnnouncements.$inferSelect;
 
-/** @returns UTC milliseconds of the last one of the connection; 0 if there is none */
+/** @returns UTC milliseconds of the connection's last announcement; 0 if there is none */
 export const lastAnnouncementMs = (
   connection: Connection,
   { organizationId, connectionId }: Omit<AnnouncementRow, "announcedAtMs">,
@@ -55,7 +54,6 @@ export const lastAnnouncementMs = (
     )
     .get()?.announcedAtMs ?? 0;
 
-/** Inserts or replaces the last announcement of a connection. */
 export function putAnnouncement(tx: Tx, { announcedAtMs, ...key }: AnnouncementRow): void {
   tx.insert(sourceAnnouncements)
     .values({ ...key, announcedAtMs })

@@ -1,5 +1,5 @@
-// The cursor of a list of workstations: the place of its last row and what was counted, as opaque text. It is not a secret and
-// needs no signature: a caller who changes it changes only where that caller's list continues.
+// The cursor of a list of workstations: the position of its last row and the count, as opaque text. It needs no signature,
+// because changing it only changes where the caller's own list continues.
 import type { Problem } from "../../../platform/errors.ts";
 import { isOwnId } from "../../../platform/ids.ts";
 import type { Place } from "../../shared/page-steps.ts";
@@ -9,7 +9,7 @@ export type { Place } from "../../shared/page-steps.ts";
 
 export interface CursorPlace {
   place: Place;
-  /** matching rows that the first page counted */
+  /** number of matching rows, counted by the first page */
   known: number;
   isExact: boolean;
 }
@@ -17,7 +17,7 @@ export interface CursorPlace {
 export const cursorText = (sort: Sort, { place: { first, second }, known, isExact }: CursorPlace): string =>
   Buffer.from(JSON.stringify([sort, first, second, known, isExact])).toString("base64url");
 
-/** @returns the place; undefined with a problem for text that is not a cursor of a list in this order */
+/** @returns the position; undefined, with a problem, for text that is not a cursor of a list in this order */
 export function cursorPlace(text: string, sort: Sort, problems: Problem[]): CursorPlace | undefined {
   const found = placeIn(text, sort);
   if (found) return found;

@@ -1,4 +1,4 @@
-// Workstations as the API and the commands show them: wire schemas and what fills them.
+// Workstations in the API and the commands: wire schemas and the functions that fill them.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { FACET_USERS_MAX } from "../../shared/facet-users.ts";
@@ -12,7 +12,7 @@ const nullableText = Type.Union([Type.String(), Type.Null()]);
 const Time = Type.String({ format: "date-time" });
 const Uuid = Type.String({ format: "uuid" });
 
-/** One record of the inventory, on the wire. */
+/** One full record of the inventory, in the API. */
 const AdminClientStatus = Type.Object({
   id: Uuid,
   user_email: Type.String(),
@@ -49,7 +49,7 @@ export const AdminClientStatusPage = Type.Composite([
 ]);
 
 const Count = Type.Integer({ minimum: 0 });
-const untilCounted = { description: "null until the report of an earlier release is counted" };
+const untilCounted = { description: "null until a report from an earlier release is counted" };
 
 /** One record without the reported inventory. */
 const ClientSummary = Type.Composite([
@@ -92,16 +92,16 @@ export const ClientCounts = Type.Object({
         Type.Object({
           harness: Type.String(),
           version: Type.Union([Type.String(), Type.Null()], {
-            description: "As reported; null if none could be read",
+            description: "As reported; null if unreadable",
           }),
           workstations: Count,
         }),
         { maxItems: COUNTED_VERSIONS_MAX },
       ),
-      more: Type.Integer({ minimum: 0, description: "Rarer versions that are left out" }),
+      more: Type.Integer({ minimum: 0, description: "Number of rarer versions that are left out" }),
       uncounted: Type.Integer({
         minimum: 0,
-        description: "Workstations whose report of an earlier release is not counted yet",
+        description: "Workstations whose report is from an earlier release and not counted yet",
       }),
     }),
   ),
@@ -112,7 +112,7 @@ export const ClientFacets = Type.Object({
   harnesses: Type.Array(Type.String(), { uniqueItems: true, description: "Sorted." }),
 });
 
-/** @returns what records and summaries show of the last report */
+/** @returns the members of the last report in records and summaries */
 const lastReport = (client: Pick<ClientView, keyof ClientView & keyof ClientSummaryView>) => ({
   user_email: client.userEmail,
   instance_id: client.instanceId,
@@ -125,7 +125,7 @@ const lastReport = (client: Pick<ClientView, keyof ClientView & keyof ClientSumm
   files_ok: client.filesOk,
 });
 
-/** @returns the record as both the API and the commands show it */
+/** @returns the record in the form of the API and the commands */
 export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClientStatus> => ({
   id: client.id,
   ...lastReport(client),
@@ -139,7 +139,7 @@ export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClie
   activity_status: client.activity,
 });
 
-/** @returns the record with its login, as both the API and the commands show it */
+/** @returns the record with its login, in the form of the API and the commands */
 export const toClientDocument = (client: ClientView) => ({
   ...toAdminClientStatus(client),
   user_id: client.userId,

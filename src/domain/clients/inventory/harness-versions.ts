@@ -1,23 +1,23 @@
-// How many workstations have which version of a harness installed: adds up the lists that inventory-figures.ts made of each report.
+// Counts workstations by installed harness version: adds up the lists that inventory-figures.ts made from each report.
 import { COUNTED_VERSIONS_MAX } from "../limits.ts";
 
 export interface HarnessVersionCount {
   harness: string;
-  /** as reported; empty if none could be read */
+  /** as reported; empty if unreadable */
   version: string;
   clients: number;
 }
 
 export interface HarnessVersions {
-  /** by harness, the most frequent version first; at most COUNTED_VERSIONS_MAX */
+  /** by harness, most frequent version first; at most COUNTED_VERSIONS_MAX */
   versions: readonly HarnessVersionCount[];
-  /** versions that are left out */
+  /** number of versions that are left out */
   more: number;
-  /** workstations whose report is not counted yet */
+  /** number of workstations whose report is not counted yet */
   uncounted: number;
 }
 
-/** @param counts workstations by their list; null for reports that are not counted yet */
+/** @param counts number of workstations by list; null for reports that are not counted yet */
 export function harnessVersionsIn(counts: ReadonlyMap<string | null, number>): HarnessVersions {
   const sums = new Map<string, HarnessVersionCount>();
   for (const [list, clients] of counts) {

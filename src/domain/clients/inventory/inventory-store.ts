@@ -1,4 +1,4 @@
-// SQL that looks records up and counts them. The lists are in list-store.ts.
+// SQL that finds and counts records. list-store.ts has the lists.
 import { and, count, desc, eq, getTableColumns, inArray, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
@@ -77,19 +77,19 @@ export const listReporters = (
     .limit(CLIENTS_PER_USER_MAX)
     .all();
 
-/** @returns the places of records for `overSpans`, newest first */
+/** @returns the positions of records for `overSpans`, newest first */
 export const reportPlaces = (connection: Connection, organizationId: string) =>
   placesOf(connection, {
     order: NEWEST_FIRST,
     within: eq(clientReports.organizationId, organizationId),
   });
 
-/** Workstations by health, and those that report the revision in force, whatever their health. */
+/** Number of workstations by health, and of those that report the current revision. */
 export type FleetCounts = Record<Health | "onNewest", number>;
 
 const NOTHING_COUNTED: FleetCounts = { current: 0, outdated: 0, attention: 0, onNewest: 0 };
 
-/** @returns a function that counts the records of a span. One pass with filters, because GROUP BY would sort the rows. */
+/** @returns a function that counts the records of a span in one pass, because GROUP BY would sort the rows */
 export function clientCounter(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },
@@ -109,7 +109,7 @@ export function clientCounter(
   return (span) => counted.get({ ...boundsOf(NEWEST_FIRST, span) }) ?? NOTHING_COUNTED;
 }
 
-/** @returns a function that gives the different lists of harnesses in the records of a span, as JSON */
+/** @returns a function that returns the distinct harness lists in the records of a span, as JSON */
 export function harnessLists(connection: Connection, organizationId: string): (span: Span) => string[] {
   const lists = connection
     .selectDistinct({ names: harnessNames })
@@ -123,7 +123,7 @@ export function harnessLists(connection: Connection, organizationId: string): (s
 export const hasReported = (userId: SQLiteColumn): SQL =>
   sql`EXISTS (SELECT 1 FROM ${clientReports} WHERE ${shown.userId} = ${userId})`;
 
-/** @returns a function that counts the different lists of harness versions in the records of a span */
+/** @returns a function that counts the distinct lists of harness versions in the records of a span */
 export function versionLists(
   connection: Connection,
   organizationId: string,

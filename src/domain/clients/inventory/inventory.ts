@@ -17,7 +17,7 @@ import { figuresOfUsers, hasNoneSince, ownersSeenBefore, type UserFigures } from
 export type { ClientFilterQuery, ClientQuery } from "./list-query.ts";
 export type { ClientPage, ClientSummary, ClientView } from "./lists.ts";
 
-/** The wanted counts. */
+/** The requested counts. */
 export interface ClientCounted {
   health: Readonly<Record<Health, number>> | undefined;
   versions: HarnessVersions | undefined;
@@ -56,14 +56,14 @@ export class Inventory extends ClientLists {
     return [...names].sort(byBytes).slice(0, FACET_HARNESSES_MAX);
   }
 
-  /** @returns how many workstations each user has, and when one was last seen; users without one are absent */
+  /** @returns the number of workstations of each user, and when one was last seen; users without workstations are absent */
   ofUsers(organizationId: string, userIds: readonly string[]): ReadonlyMap<string, UserFigures> {
     return figuresOfUsers(this.dependencies.db.read, { organizationId, userIds });
   }
 
   /**
-   * @param days before any check; use the result only if `problems` stays empty
-   * @returns the users without a workstation that reported within so many days
+   * @param days unchecked; use the result only if `problems` stays empty
+   * @returns the users without a workstation that reported within that many days
    */
   notSeenForDays(organizationId: string, days: number, problems: Problem[]): UserSet | undefined {
     const ms = unseenSince(days, { nowMs: this.dependencies.clock.nowMs(), problems });
@@ -117,7 +117,7 @@ export class Inventory extends ClientLists {
     return this.viewOf(row);
   }
 
-  /** See `byId`. @throws DomainError `client.not_found`, also for a client of another user */
+  /** Like `byId`, for a client of one user. @throws DomainError `client.not_found`, also for a client of another user */
   ownById(organizationId: string, { id, userId }: { id: string; userId: string }): ClientView {
     const client = this.byId(organizationId, id);
     if (client.userId !== userId) throw clientNotFound(id);
@@ -140,7 +140,7 @@ export class Inventory extends ClientLists {
     return counts;
   }
 
-  /** @returns the number of clients per health, and of those that report the revision in force */
+  /** @returns the number of clients per health, and of those that report the current revision */
   *fleetInSteps(organizationId: string): Steps<store.FleetCounts> {
     const { read } = this.dependencies.db;
     const countIn = store.clientCounter(read, { organizationId, inForce: this.inForce(organizationId) });
@@ -154,7 +154,7 @@ export class Inventory extends ClientLists {
   }
 
   /**
-   * @param by kinds of counts, separated by commas; all for undefined
+   * @param by kinds of counts, separated by commas; undefined for all
    * @throws DomainError `client.invalid`
    */
   *countedBy(organizationId: string, by: string | undefined): Steps<ClientCounted> {
@@ -165,7 +165,7 @@ export class Inventory extends ClientLists {
     };
   }
 
-  /** @returns how many clients have which version of a harness installed, by harness and version */
+  /** @returns the number of clients by installed harness and version */
   *versionsInSteps(organizationId: string): Steps<HarnessVersions> {
     const { read } = this.dependencies.db;
     const listsIn = store.versionLists(read, organizationId);

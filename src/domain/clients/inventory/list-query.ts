@@ -1,4 +1,4 @@
-// Reads which workstations a caller asks for: filter, order and place, with all problems at once.
+// Reads a caller's query for workstations: filter, order and position. Reports all problems together.
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { type DayRangeQuery, readTimeRange } from "../../shared/day-range.ts";
@@ -9,36 +9,36 @@ import { COUNT_KINDS, type CountKind, HEALTHS, SORTS, type Sort, VIEWS } from ".
 import { cursorPlace, type Place } from "./cursor.ts";
 import type { InventoryFilter } from "./list-store.ts";
 
-/** Which workstations, before any check. */
+/** An unchecked query for workstations. */
 export interface ClientFilterQuery {
   /** part of the host name, the instance id or the user's address */
   q?: string | undefined;
   userId?: string | undefined;
   harness?: string | undefined;
   health?: string | undefined;
-  /** as reported, in full */
+  /** the whole reported version */
   revision?: string | undefined;
   clientVersion?: string | undefined;
   platform?: string | undefined;
   lastSeen?: DayRangeQuery | undefined;
-  /** `true` or `false`: seen within STALE_AFTER_DAYS or not */
+  /** `true` or `false`: whether seen within STALE_AFTER_DAYS */
   stale?: string | undefined;
   notSeenForDays?: number | undefined;
-  /** UTC milliseconds, included; overrides the beginning of `lastSeen` */
+  /** UTC milliseconds, inclusive; overrides the beginning of `lastSeen` */
   seenFromMs?: number | undefined;
   /** UTC milliseconds, exclusive; overrides the end of `lastSeen` */
   seenBeforeMs?: number | undefined;
-  /** UTC milliseconds, included; clients whose first report came later do not match */
+  /** UTC milliseconds, inclusive; clients whose first report came later do not match */
   firstSeenToMs?: number | undefined;
 }
 
 export interface ClientQuery extends ClientFilterQuery, PageQuery {
   sort?: string | undefined;
-  /** only checked here: the caller chooses the operation */
+  /** only validated here; the caller chooses the operation */
   view?: string | undefined;
   /** `next` of the previous page; replaces the page number, so that later pages need not skip earlier rows */
   cursor?: string | undefined;
-  /** last client of the previous page; a cursor for callers who have the row */
+  /** last client of the previous page, as a cursor for callers that have the row */
   after?: { id: string; orderKey: string | number } | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface ClientRequest extends PageRequest {
   sort: Sort;
   after: Place | undefined;
   known: number | undefined;
-  /** whether `known` is the number of matching rows, not a bound */
+  /** whether `known` is the exact number of matching rows, not a bound */
   isKnownExact: boolean;
 }
 
@@ -73,8 +73,7 @@ export function readClientQuery(query: ClientQuery, reading: Reading): ClientReq
 }
 
 /**
- * @param text words separated by commas
- * @returns all kinds for undefined
+ * @param text words separated by commas; undefined for all kinds
  * @throws DomainError `client.invalid`
  */
 export function readCountKinds(text: string | undefined): ReadonlySet<CountKind> {
@@ -117,8 +116,8 @@ function readClientFilter(
 }
 
 /**
- * @param days before any check
- * @returns UTC milliseconds: what was last seen before then was not seen for so many days. Use it only if `problems` stays empty.
+ * @param days unchecked
+ * @returns UTC milliseconds that many days ago; use it only if `problems` stays empty
  */
 export function unseenSince(
   days: number | undefined,
@@ -129,7 +128,7 @@ export function unseenSince(
     const detail = `not_seen_for_days must be a whole number from 1 to ${NOT_SEEN_DAYS_MAX}`;
     problems.push({ pointer: "/not_seen_for_days", detail });
   }
-  return nowMs - days * DAY_MS + 1; // as of STALE_AFTER_DAYS, a workstation seen exactly so long ago is included
+  return nowMs - days * DAY_MS + 1; // as with STALE_AFTER_DAYS, a workstation seen exactly that long ago is included
 }
 
 const earliest = (...times: readonly (number | undefined)[]): number | undefined => extreme(times, Math.min);

@@ -1,5 +1,4 @@
-// SQL of the lists of workstations: which records a list has, in which order, and what it shows of each. Defines health once for
-// lists, lookups and counts.
+// SQL of the lists of workstations: their records, order and columns. Defines health once for lists, lookups and counts.
 import { and, eq, getTableColumns, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteSelect } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
@@ -14,12 +13,12 @@ const { harnesses, packages, reasons, error, harnessVersions, ...narrow } = colu
 
 /** The columns of a list of whole records. */
 const WHOLE = { ...narrow, harnesses, packages, reasons, error };
-/** The columns of a list of summaries: none that a workstation may have made long. */
+/** The columns of a list of summaries, without those that a workstation can make long. */
 const SUMMARY = narrow;
 
 /**
  * The health of a client, as one SQL expression for both the value and the filter. An unknown verdict counts as outdated.
- * Health is computed on read, so that publishing a revision changes the health of the whole fleet without writing rows.
+ * Health is computed on read, so publishing a revision changes the health of the whole fleet without writing rows.
  * @param inForce id of the current revision
  */
 export const healthSince = (inForce: string | null): SQL<Health> => sql`CASE
@@ -53,11 +52,11 @@ export interface WantedReports {
   };
 }
 
-/** A record, its health, and its value of the column by which the list is ordered. */
+/** A record, its health, and its value of the column that orders the list. */
 export type InventoryRow = ReturnType<typeof readWhole>[number];
 export type SummaryRow = ReturnType<typeof readSummaries>[number];
 
-/** Derived by SQLite: see the migration. */
+/** SQLite derives it: see the migration. */
 const derived = (name: "host_key" | "version_key"): SQL => sql`${clientReports}.${sql.identifier(name)}`;
 
 const FIRST_COLUMNS = {
@@ -73,8 +72,8 @@ export const NEWEST_FIRST: RowOrder = {
 };
 
 /**
- * Which rows are read: all in the wanted order, all by time, where an index has the columns of all conditions, or some in the
- * wanted order.
+ * How rows are read: all in the requested order; all by time, where an index has the columns of all conditions; or some in the
+ * requested order.
  */
 export type Walk = "as_wanted" | "by_time" | { ids: readonly string[] };
 
@@ -95,7 +94,7 @@ interface Selection extends Pick<RowOrder, "joined"> {
   where: SQL | undefined;
   inForce: string | null;
   order: RowOrder;
-  /** the first column of the wanted order, which may be another one */
+  /** the first column of the requested order, which may be another one */
   key: SQLWrapper;
   offset: number;
   limit: number;
@@ -138,7 +137,7 @@ function rowsLike<Row>(
   });
 }
 
-/** A user has few records. The plus keeps SQLite from the indexes of the organization, where it would read every record. */
+/** A user has few records. The plus keeps SQLite from using an index of the organization, where it would read every record. */
 function withinOf(organizationId: string, { filter, sort, byAddress }: WantedReports, walk: Walk): SQL {
   const isIn = eq(columns.organizationId, organizationId);
   const isInAnyOrder = sql`+${columns.organizationId} = ${organizationId}`;
@@ -150,7 +149,7 @@ function withinOf(organizationId: string, { filter, sort, byAddress }: WantedRep
   return sort.startsWith("user_") ? sql`${and(byAddress.isIn(organizationId), isInAnyOrder)}` : isIn;
 }
 
-/** @returns the conditions that neither the place in the order nor `withinOf` has; undefined for none */
+/** @returns the remaining conditions, besides the position in the order and `withinOf`; undefined for none */
 function matchingOf({ filter, inForce }: WantedReports, order: RowOrder): SQL | undefined {
   const { seenFromMs, seenBeforeMs, userId: _, ...others } = filter;
   const isOrderedByTime = order.columns[0] === columns.lastSeenAtMs;
@@ -194,8 +193,8 @@ const conditionOf = (
   );
 
 /**
- * Lists show the platform with its architecture, such as `macos-aarch64`. The architecture is read only for such a text: indexes that
- * cover the other conditions lack it.
+ * Lists show the platform with its architecture, such as `macos-aarch64`. Only such a text reads the architecture, which the
+ * indexes for other conditions lack.
  */
 const isOnPlatform = (text: string): SQL | undefined => {
   const isNamed = eq(columns.platform, text);

@@ -27,7 +27,7 @@ import {
 } from "./list-store.ts";
 import { candidatesOf } from "./text-search.ts";
 
-/** Candidates of a search that one step reads: some milliseconds. */
+/** Candidates of a search that one step reads, which takes a few milliseconds. */
 const CANDIDATES_AT_ONCE = 250;
 
 export interface InventoryDependencies {
@@ -47,14 +47,14 @@ export interface ClientView extends Omit<InventoryRow, "harnesses" | "packages" 
   reasons: readonly string[];
 }
 
-/** One workstation without what it reported of its inventory. */
+/** One workstation without its reported inventory. */
 export interface ClientSummary extends SummaryRow {
   userEmail: string;
   activity: Activity;
 }
 
 export interface ClientPage<View = ClientView> extends Page<View> {
-  /** whether `total` is the number of matching clients; otherwise there are more */
+  /** whether `total` is exact; otherwise there are more matching clients */
   isTotalExact: boolean;
   /** `cursor` of the next page; null on the last */
   next: string | null;
@@ -84,7 +84,7 @@ interface Found<Row> {
   isExact: boolean;
 }
 
-/** Operations in steps are for callers who let the event loop turn. */
+/** Operations in steps let the event loop turn. */
 export class ClientLists {
   readonly #totals: RowTotals;
 
@@ -98,8 +98,8 @@ export class ClientLists {
   }
 
   /**
-   * @returns clients in the wanted order with everything they reported; `q` searches host name, instance id and the user's email
-   *   address. The total is exact.
+   * @returns clients in the requested order with everything they reported; `q` searches host name, instance id and the user's
+   * email address. The total is exact.
    * @throws DomainError `client.invalid`
    */
   *listInSteps(organizationId: string, query: ClientQuery): Steps<ClientPage> {
@@ -108,7 +108,8 @@ export class ClientLists {
   }
 
   /**
-   * @returns clients in the wanted order without their inventories; a total above SUMMARIES_COUNTED_MAX is a bound if there is a filter
+   * @returns clients in the requested order without their inventories; with a filter, a total above SUMMARIES_COUNTED_MAX is a
+   * bound
    * @throws DomainError `client.invalid`
    */
   *summaries(organizationId: string, query: ClientQuery): Steps<ClientPage<ClientSummary>> {
@@ -173,9 +174,9 @@ export class ClientLists {
   }
 
   /**
-   * Reads the rows that may have the text of a search instead of all. If these are too many, the page is found in the order of the
-   * list, and a list of summaries shows the number of matches as a bound.
-   * @returns undefined if every row must be looked at
+   * Reads only the rows that may contain the text of a search. If there are too many, finds the page in the order of the list;
+   * a list of summaries then shows the number of matches as a bound.
+   * @returns undefined if every row must be read
    */
   *#searched<Row extends SummaryRow>(
     organizationId: string,
@@ -209,7 +210,7 @@ export class ClientLists {
     return { ...(yield* pageInSteps(rows, { ...window, known })), total, isExact: false };
   }
 
-  /** Few matching rows are found in the order of time and sorted here; in another order, every row would be read for them. */
+  /** Finds few matching rows in the order of time and sorts them here, because any other order would read every row. */
   *#sorted<Row extends SummaryRow>(
     organizationId: string,
     { wanted, rowsLike, window }: ReadingPage<Row>,
@@ -229,7 +230,7 @@ export class ClientLists {
     return { items: places.flatMap((id) => ids.get(id) ?? []), total, isExact: true };
   }
 
-  /** @returns the number of clients; it is counted again only after one was added or removed */
+  /** @returns the number of clients, which is counted again only after clients were added or removed */
   total(organizationId: string): number {
     return runSynchronously(this.totalInSteps(organizationId));
   }

@@ -1,5 +1,5 @@
-// Finds the workstations that may have a text, so that a search reads these and not every report: those that the index of host names
-// and instance ids names, and those of users whose address has the text.
+// Finds the workstations that may contain a text, so that a search need not read every report. The candidates come from the
+// index of host names and instance ids, and from users whose address contains the text.
 import type { Db } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import type { Identity } from "../../identity/service.ts";
@@ -7,16 +7,16 @@ import { searchParts } from "../../shared/text-search/trigram-store.ts";
 import { SEARCH_CANDIDATES_MAX } from "../limits.ts";
 import { recordsOf, recordsWith } from "./search-store.ts";
 
-/** Workstations that may have the text: every one that has it is among them if they are `whole`. */
+/** Workstations that may contain the text; if `whole`, no other workstation does. */
 export interface Candidates {
   ids: readonly string[];
   isWhole: boolean;
 }
 
-/** Users whose workstations one step reads. */
+/** Number of users whose workstations one step reads. */
 const USERS_AT_ONCE = 500;
 
-/** @returns at most SEARCH_CANDIDATES_MAX; undefined for a text that is too short for the index */
+/** @returns at most SEARCH_CANDIDATES_MAX candidates; undefined for a text that is too short for the index */
 export function* candidatesOf(
   { db: { read }, identity }: { db: Db; identity: Pick<Identity, "users"> },
   organizationId: string,
@@ -32,7 +32,7 @@ export function* candidatesOf(
     yield;
     for (const id of recordsOf(read, owners.slice(at, at + USERS_AT_ONCE), limit)) found.add(id);
   }
-  // Users who were left out may have workstations, even if those that were read have few.
+  // The omitted users may have workstations too.
   const isWhole = found.size < limit && owners.length < limit;
   return { ids: [...found].slice(0, SEARCH_CANDIDATES_MAX), isWhole };
 }

@@ -1,5 +1,5 @@
-// SQL about the workstations of users, for lists of users: how many each has, when one was last seen, and conditions for statements
-// of other areas. Each reads the index by user.
+// SQL about users' workstations, for lists of users: their number, the last report, and conditions for statements of other
+// areas. Each reads the index by user.
 import { and, count, eq, inArray, lt, max, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
@@ -8,7 +8,7 @@ import { clientReports } from "../tables.ts";
 /** The columns about workstations in a list of users. */
 export interface UserFigures {
   workstations: number;
-  /** last report of any of them, UTC milliseconds; null if there is none */
+  /** last report of any workstation, UTC milliseconds; null if there is none */
   lastSeenAtMs: number | null;
 }
 
@@ -22,7 +22,7 @@ export function figuresOfUsers(
   const rows = connection
     .select({ userId: ofUser, workstations: count(), lastSeenAtMs: max(lastSeenAtMs) })
     .from(clientReports)
-    // The plus keeps SQLite from scanning an index of the whole organization instead.
+    // The plus keeps SQLite from scanning an index of the whole organization.
     .where(and(inArray(ofUser, [...userIds]), sql`+${ofOrganization} = ${organizationId}`))
     .groupBy(ofUser)
     .all();

@@ -8,9 +8,9 @@ import { clientReports } from "../tables.ts";
 
 /** The installed versions on the workstations of a span. */
 export interface InstalledInSpan {
-  /** for each workstation the JSON text of an InstalledKind, which is equal where the same is installed */
+  /** for each workstation the JSON text of an InstalledKind; equal texts mean equal software */
   kinds: readonly string[];
-  /** how many follow the current revision */
+  /** number of workstations that follow the current revision */
   current: number;
 }
 
@@ -20,7 +20,7 @@ export type InstalledKind = readonly [
   versions: readonly (readonly [string, string])[] | null,
 ];
 
-/** @returns a function that reads the records of a span; one text for all of them is cheaper than to group them or to read rows */
+/** @returns a function that reads the records of a span as one text, which is faster than grouping or reading rows */
 export function installedKinds(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },

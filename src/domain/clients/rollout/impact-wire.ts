@@ -1,4 +1,4 @@
-// The effect of a change of the policy, as administrators read it.
+// The effect of a policy change, in the API.
 import { type Static, Type } from "@sinclair/typebox";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { type PolicyImpact, REFUSED_VERSIONS_MAX, WORKSTATIONS_COUNTED_MAX } from "./impact.ts";
@@ -9,20 +9,20 @@ const Version = Type.Union([Type.String(), Type.Null()]);
 const People = Type.Object({
   count: Count,
   named: Type.Array(Type.String(), {
-    description: `Addresses, at most ${PEOPLE_NAMED_MAX}; none where the package is for the whole organization`,
+    description: `Addresses, at most ${PEOPLE_NAMED_MAX}; none if the package is for the whole organization`,
   }),
 });
 
 export const PolicyImpactView = Type.Object({
   workstations: Type.Object({
-    total: Type.Integer({ minimum: 0, description: "All of the organization" }),
+    total: Type.Integer({ minimum: 0, description: "All workstations of the organization" }),
     counted: Type.Integer({
       minimum: 0,
-      description: `Those that all other figures are about: the ${WORKSTATIONS_COUNTED_MAX} seen last`,
+      description: `Basis of all other figures: the ${WORKSTATIONS_COUNTED_MAX} workstations seen last`,
     }),
-    outdated: Type.Integer({ description: "Follow the current revision, and have to fetch the new one" }),
+    outdated: Type.Integer({ description: "Follow the current revision and would fetch the new one" }),
     refused: Type.Integer({ description: "Have a harness that may run now and would be refused" }),
-    client_too_old: Type.Integer({ description: "Have a client that is older than the change demands" }),
+    client_too_old: Type.Integer({ description: "Have a client that is older than the change requires" }),
     uncounted: Type.Integer({ description: "This version has not evaluated their last report yet" }),
   }),
   harnesses: Type.Array(
@@ -32,11 +32,12 @@ export const PolicyImpactView = Type.Object({
       refused: Count,
       admitted: Type.Integer({ description: "Refused now, allowed by the change" }),
       allowed: Type.Integer({
-        description: "Allowed by the change; 0 beside `refused` means that no workstation could run it",
+        description:
+          "Allowed by the change; 0 together with `refused` means that no workstation could run it",
       }),
       refused_versions: Type.Array(
         Type.Object({ version: Type.String(), clients: Count, reason: Type.String() }),
-        { description: `The most frequent first, at most ${REFUSED_VERSIONS_MAX}` },
+        { description: `Most frequent first, at most ${REFUSED_VERSIONS_MAX}` },
       ),
     }),
   ),

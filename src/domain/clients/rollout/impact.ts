@@ -1,5 +1,5 @@
-// Whom a change of the policy would reach: workstations that become outdated or are refused, and people who gain or lose a
-// package. Of a large fleet only the workstations seen last are counted. It works in steps.
+// Estimates the effect of a policy change: workstations that become outdated or are refused, and users who gain or lose a
+// package. In a large fleet it counts only the workstations seen last. It works in steps.
 import { isDeepStrictEqual } from "node:util";
 import { compare } from "semver";
 import type { Steps } from "../../../platform/steps.ts";
@@ -20,19 +20,20 @@ import {
   type PolicyChange,
 } from "./people.ts";
 
-/** How long its steps may hold the event loop: each takes up to two milliseconds, and the longest turn must stay below ten. */
+/**
+ * How long its steps may block the event loop: a step takes up to two milliseconds, and the longest turn must stay below ten.
+ */
 export const IMPACT_TURN_MS = 3;
-/** Workstations that are counted: those seen last. */
+/** Number of workstations to count: those seen last. */
 export const WORKSTATIONS_COUNTED_MAX = 5_000;
-/** Their records have lists of software, which take several times as long to read as a place in a list. */
+/** These records have lists of software, which take several times as long to read as a position in a list. */
 const REPORTS_PER_STEP = 250;
-/** Refused versions that are named for one harness. */
+/** Maximum number of refused versions to list for one harness. */
 export const REFUSED_VERSIONS_MAX = 20;
-/** Why a version of a harness that may not run at all is refused. */
+/** The reason for every version of a harness that may not run at all. */
 export const HARNESS_NOT_ALLOWED = "the harness is not allowed";
-/** A version that the change refuses. */
 interface RefusedVersion {
-  /** as reported; empty if none could be read */
+  /** as reported; empty if unreadable */
   version: string;
   clients: number;
   reason: string;
@@ -40,13 +41,13 @@ interface RefusedVersion {
 
 export interface HarnessImpact {
   harness: HarnessKey;
-  /** workstations that have it installed */
+  /** number of workstations that have it installed */
   installed: number;
-  /** of these, those whose version is allowed now and would be refused */
+  /** those of them whose version is allowed now and would be refused */
   refused: number;
-  /** of these, those whose version is refused now and would be allowed */
+  /** those of them whose version is refused now and would be allowed */
   admitted: number;
-  /** of these, those whose version would be allowed, whether it is allowed now or not */
+  /** those of them whose version would be allowed, whether or not it is allowed now */
   allowed: number;
   /** the most frequent first, at most REFUSED_VERSIONS_MAX */
   versions: readonly RefusedVersion[];
@@ -64,24 +65,24 @@ export interface PackageImpact {
 
 export interface PolicyImpact {
   workstations: {
-    /** all of the organization */
+    /** all workstations of the organization */
     total: number;
-    /** those that all other figures are about: at most WORKSTATIONS_COUNTED_MAX */
+    /** basis of all other figures: at most WORKSTATIONS_COUNTED_MAX */
     counted: number;
-    /** those that follow the current revision, and have to fetch the new one */
+    /** those that follow the current revision and would fetch the new one */
     outdated: number;
     /** those on which a harness that may run now would be refused */
     refused: number;
-    /** those whose client is older than the change demands, and not older than is demanded now */
+    /** those whose client is older than the change requires, but not older than required now */
     clientTooOld: number;
-    /** those whose last report is from an older service, and not evaluated again yet */
+    /** those whose last report this version has not evaluated yet */
     uncounted: number;
   };
   /** harnesses that workstations have installed */
   harnesses: readonly HarnessImpact[];
   /** packages that change */
   packages: readonly PackageImpact[];
-  /** keys at the gateway whose use the change starts or ends, because it begins or ends gateway mode in the policy */
+  /** gateway keys whose use starts or ends, because the change turns gateway mode in the policy on or off */
   gatewayKeys: number;
 }
 
@@ -89,11 +90,11 @@ interface ImpactDependencies extends PeopleSource {
   governance: Pick<Governance, "revisions">;
   inventory: Pick<Inventory, "totalInSteps">;
   checkVersion: CheckVersion;
-  /** @returns the keys of all users at the gateway */
+  /** @returns the number of all users' keys at the gateway */
   countKeys(): number;
 }
 
-/** @returns the effect of publishing `after` in place of `before` */
+/** @returns the effect of replacing `before` with `after` */
 export function* impactOf(
   dependencies: ImpactDependencies,
   organizationId: string,
@@ -103,7 +104,7 @@ export function* impactOf(
   const inForce = governance.revisions.current(organizationId)?.id ?? null;
   const tally = new Tally(dependencies.checkVersion, before.document, after.document);
   const kindsIn = installedKinds(db.read, { organizationId, inForce });
-  // Many workstations have the same software installed, so the policies are evaluated once for each combination.
+  // Many workstations have the same software, so the policies are evaluated once per combination.
   const clients = new Map<string, number>();
   let [counted, outdated] = [0, 0];
   const reports = { placeAhead: reportPlaces(db.read, organizationId), stepRows: REPORTS_PER_STEP };

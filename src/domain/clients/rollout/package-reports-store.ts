@@ -1,4 +1,4 @@
-// SQL that reads what workstations report about their packages.
+// SQL that reads the workstations' reports about packages.
 import { and, count, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { boundsOf, isInSpan, NAMED } from "../../shared/ordered-rows-store.ts";
@@ -6,7 +6,7 @@ import type { Span } from "../../shared/page-steps.ts";
 import { NEWEST_FIRST } from "../inventory/list-store.ts";
 import { clientReports } from "../tables.ts";
 
-/** Workstations that report the same list. */
+/** The workstations that report one list. */
 export interface PackagesKind {
   /** JSON list, as reported */
   packages: string;
@@ -28,7 +28,7 @@ export function packagesKinds(
   return (span) => kinds.all({ ...boundsOf(NEWEST_FIRST, span) });
 }
 
-/** A workstation that does not have all its packages in order. */
+/** A workstation with a package problem. */
 export interface FaultyRow {
   id: string;
   hostname: string | null;
@@ -36,7 +36,7 @@ export interface FaultyRow {
   packages: string;
 }
 
-/** @returns a function that reads the records of a span that may report a fault of the package */
+/** @returns a function that reads the records of a span that may report a failure of the package */
 export function faultyRows(
   connection: Connection,
   { organizationId, packageId }: { organizationId: string; packageId: string },

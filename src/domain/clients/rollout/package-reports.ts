@@ -1,5 +1,5 @@
-// How packages arrive at workstations: on how many each is applied, and where it fails. Counted from whole reports, in steps; the
-// counts of a large fleet are kept for a while, because it reports all the time.
+// Counts on how many workstations each package is applied, and where it fails. Reads whole reports, in steps. The counts of a
+// large fleet are cached for a while, because it reports all the time.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
@@ -10,46 +10,46 @@ import { reportPlaces } from "../inventory/inventory-store.ts";
 import { APPLIED } from "../verdict/verdict.ts";
 import * as store from "./package-reports-store.ts";
 
-/** Records that one step reads: each has up to 256 KiB. */
+/** Number of records that one step reads; each has up to 256 KiB. */
 export const RECORDS_PER_STEP = 100;
-/** How long counts that took several steps are reused while workstations keep reporting. */
+/** How long counts are reused although workstations keep reporting. */
 export const COUNTS_KEPT_SECONDS = 60;
-/** Kinds of failures of one package that are counted separately. */
+/** Maximum number of failures of one package that are counted separately. */
 export const FAILURE_KINDS_MAX = 50;
-/** Characters of a reported text that are compared and shown. */
+/** Characters of a reported text to compare and show. */
 const TEXT_CHARACTERS = 300;
 
-/** On how many workstations a package is. */
+/** On how many workstations a package is installed. */
 export interface PackageCounts {
-  /** workstations that report it, in any version and state */
+  /** number of workstations that report it, in any version and state */
   reported: number;
-  /** of these, those that have applied the version of the policy */
+  /** those of them that have applied the policy's version */
   applied: number;
 }
 
-/** A way in which a package fails, as reported. */
+/** A reported failure of a package. */
 interface PackageFailure {
   harness: string;
   version: string;
   state: string;
   error: string;
   clients: number;
-  /** one of the workstations */
+  /** one of these workstations */
   example: { id: string; hostname: string | null };
 }
 
 export interface PackageFailures {
-  /** the most frequent first, at most FAILURE_KINDS_MAX */
+  /** most frequent first, at most FAILURE_KINDS_MAX */
   failures: readonly PackageFailure[];
-  /** reports that fail in other ways */
+  /** number of reports with other failures */
   more: number;
 }
 
 interface Kept {
   counts: ReadonlyMap<string, PackageCounts>;
-  /** until when they are reused although workstations report */
+  /** end of their reuse although workstations report */
   untilMs: number;
-  /** of the topic `clients` */
+  /** revision of the topic `clients` */
   revision: number;
   /** id of the policy's revision */
   policy: string;
@@ -101,7 +101,7 @@ export class PackageReports {
   }
 }
 
-/** Adds up workstations by package. */
+/** Counts workstations by package. */
 class Tally {
   readonly counts = new Map<string, PackageCounts>();
 
@@ -144,7 +144,7 @@ const failuresIn = ({ id, hostname, packages }: store.FaultyRow, packageId: stri
 const textOf = (value: unknown): string =>
   typeof value === "string" ? value.trim().slice(0, TEXT_CHARACTERS) : "";
 
-/** @returns whether its kind can still be counted */
+/** @returns whether this failure can still be counted separately */
 function addFailure(kinds: Map<string, PackageFailure>, failure: PackageFailure): boolean {
   const { harness, version, state, error } = failure;
   const key = JSON.stringify([harness, version, state, error]);

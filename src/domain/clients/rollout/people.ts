@@ -1,4 +1,4 @@
-// Who gains or loses a package when one policy takes the place of another. Suspended and removed people do not count.
+// Finds users who gain or lose a package when one policy replaces another. Suspended and removed users do not count.
 
 import type { Db } from "../../../platform/database/database.ts";
 import { ownMember } from "../../../platform/json/json-object.ts";
@@ -7,12 +7,12 @@ import type { PackageAudience, Revision } from "../../governance/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
 
-/** People who are named among those who gain or lose a package. */
+/** Maximum number of users to name among those who gain or lose a package. */
 export const PEOPLE_NAMED_MAX = 10;
 
 export type Policy = Pick<Revision, "document" | "audiences">;
 
-/** One policy in place of another. */
+/** A policy and its replacement. */
 export interface PolicyChange {
   before: Policy;
   after: Policy;
@@ -20,11 +20,11 @@ export interface PolicyChange {
 
 export interface People {
   count: number;
-  /** addresses of the first ones, if they are fewer than everybody */
+  /** addresses of the first ones, unless they are all users */
   named: readonly string[];
 }
 
-/** Either some active people, or all of them but these. */
+/** Either some active users, or all except these. */
 export type Reached = { users: readonly User[] } | { everybodyBut: ReadonlySet<string> };
 
 export interface PeopleSource {
@@ -38,7 +38,7 @@ interface Offer {
   audience: PackageAudience;
 }
 
-/** @returns the packages of a policy by id, with whom it gives them */
+/** @returns the packages of a policy by id, with the users who get them */
 export const offersOf = ({ document, audiences }: Policy): ReadonlyMap<string, Offer> =>
   new Map(
     document.packages.map(({ id, version }) => {
@@ -47,7 +47,7 @@ export const offersOf = ({ document, audiences }: Policy): ReadonlyMap<string, O
     }),
   );
 
-/** @returns who gains the package, or loses it */
+/** @returns the users who gain or lose the package */
 export function* peopleOf(
   source: PeopleSource,
   { before, after }: PolicyChange,
@@ -57,7 +57,9 @@ export function* peopleOf(
   return side === "gaining" ? yield* reached(source, to, from) : yield* reached(source, from, to);
 }
 
-/** @param active number of active people @returns how many are in the one audience and not in the other, and the first of them */
+/**
+ * @param active number of active users @returns how many are in the first audience and not in the second, and the first of them
+ */
 export function* countPeople(
   source: PeopleSource,
   [audience, other]: readonly [PackageAudience | undefined, PackageAudience | undefined],
@@ -70,7 +72,7 @@ export function* countPeople(
   return { count: users.length, named: users.slice(0, PEOPLE_NAMED_MAX).map(({ email }) => email) };
 }
 
-/** @returns the active people of the one audience who are not in the other */
+/** @returns the active users of the first audience who are not in the second */
 function* reached(
   source: PeopleSource,
   audience: PackageAudience | undefined,
@@ -82,7 +84,7 @@ function* reached(
   return { users: yield* activeOf((yield* namedIn(audience, source)).difference(others), source) };
 }
 
-/** @returns the ids of the users that the audience names, and of the members of its groups */
+/** @returns the ids of the audience's users and of the members of its groups */
 function* namedIn(
   audience: PackageAudience | undefined,
   { userGroups }: Pick<PeopleSource, "userGroups">,

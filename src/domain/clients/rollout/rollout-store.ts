@@ -8,7 +8,7 @@ import { healthSince, NEWEST_FIRST } from "../inventory/list-store.ts";
 import type { Health } from "../model.ts";
 import { clientReports, rolloutSamples } from "../tables.ts";
 
-/** Characters of a list of reasons that are read: a hostile workstation may report 100 long ones. */
+/** Characters to read from a list of reasons, because a hostile workstation may report 100 long ones. */
 const REASONS_READ = 2_000;
 
 interface OfRevision {
@@ -16,7 +16,7 @@ interface OfRevision {
   revisionId: string;
 }
 
-/** Workstations that have the same client and the same harnesses. */
+/** Workstations with the same client and the same harnesses. */
 export interface RolloutKind {
   clientVersion: string;
   /** JSON list of the names of harnesses */
@@ -48,7 +48,6 @@ export function rolloutKinds(
   return (span) => kinds.all({ ...boundsOf(NEWEST_FIRST, span) });
 }
 
-/** Workstations that gave the same reasons. */
 export interface RefusalKind {
   /** the beginning of a JSON list of sentences */
   reasons: string;
@@ -58,7 +57,7 @@ export interface RefusalKind {
   hostname: string | null;
 }
 
-/** @returns a function that counts the records of a span that refused the revision, by their reasons */
+/** @returns a function that counts the records of a span that refused the revision, by reasons */
 export function refusalKinds(
   connection: Connection,
   { organizationId, revisionId }: OfRevision,
@@ -75,7 +74,7 @@ export function refusalKinds(
   return (span) => kinds.all({ ...boundsOf(NEWEST_FIRST, span) });
 }
 
-/** @returns a function that counts the records of a span without a report since each of the times, in their order */
+/** @returns a function that counts, for each of the times in order, the records of a span without a report since then */
 export function unseenCounts(
   connection: Connection,
   organizationId: string,
@@ -98,7 +97,7 @@ export interface RolloutSample {
   attention: number;
 }
 
-/** @returns the samples of a revision, the newest first */
+/** @returns the samples of a revision, newest first */
 export const newestSamples = (
   connection: Connection,
   { organizationId, revisionId }: OfRevision,
@@ -143,7 +142,7 @@ export function removeSamples(tx: Tx, beforeMs: number, limit: number): number {
   return changesOf(tx.delete(rolloutSamples).where(sql`${rolloutSamples.sampledAtMs} <= ${last}`).run());
 }
 
-/** @returns a function that counts the records of a span by the revision that they report */
+/** @returns a function that counts the records of a span by reported revision */
 export function revisionCounts(
   connection: Connection,
   organizationId: string,

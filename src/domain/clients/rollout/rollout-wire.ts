@@ -1,4 +1,4 @@
-// The rollout of a revision, as administrators read it.
+// The rollout of a revision, in the API.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { NOT_SEEN_DAYS, POINTS_MAX, REFUSALS_MAX, type Rollout } from "./rollout.ts";
@@ -16,7 +16,7 @@ export const RolloutView = Type.Object({
   comment: Nullable,
   in_force: Type.Boolean(),
   workstations: Type.Object(health, {
-    description: "current: follow this revision; attention: differ from what they report",
+    description: "current: follow this revision; attention: differ from their reported revision",
   }),
   not_seen_since: Type.Integer({ description: "Workstations without a report since it was published" }),
   asleep: Type.Array(Type.Object({ days: Type.Integer(), clients: Count }), {
@@ -24,10 +24,10 @@ export const RolloutView = Type.Object({
   }),
   harnesses: Type.Array(Type.Object({ harness: Type.String(), ...health }), {
     description:
-      "Workstations that have the harness. One is counted for each of its harnesses, whichever of them needs attention.",
+      "Workstations that have the harness. A workstation counts for each of its harnesses, whichever needs attention.",
   }),
   client_versions: Type.Array(Type.Object({ client_version: Type.String(), ...health }), {
-    description: "The most frequent first",
+    description: "Most frequent first",
   }),
   refusals: Type.Array(
     Type.Object({
@@ -37,13 +37,13 @@ export const RolloutView = Type.Object({
     }),
     { description: `Workstations that refused it, the most frequent reason first, at most ${REFUSALS_MAX}` },
   ),
-  more_refusals: Type.Integer({ description: "Different reasons that are left out" }),
+  more_refusals: Type.Integer({ description: "Number of further reasons" }),
   samples: Type.Array(Type.Object({ at: Time, ...health }), {
     description: `Counts since it was published, at most ${POINTS_MAX}`,
   }),
 });
 
-/** @returns the rollout; of clients' versions, the most frequent */
+/** @returns the rollout with the most frequent client versions */
 export const toRollout = (rollout: Rollout): Static<typeof RolloutView> => ({
   revision: rollout.revision.id,
   number: rollout.revision.sequence,

@@ -1,5 +1,5 @@
-// How a revision arrives: workstations by health, by harness and by version of their client, those that refused it by reason,
-// those that have not reported for days, and samples since it was published. A job takes the samples.
+// Follows the rollout of a revision: workstations by health, harness and client version, refusals by reason, workstations
+// without recent reports, and samples since its publication. A job takes the samples.
 import { LRUCache } from "lru-cache";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -13,29 +13,28 @@ import * as store from "./rollout-store.ts";
 
 /** Samples are taken every minute for a day, then every hour. */
 const FREQUENT_MS = DAY_MS;
-/** Days for which a revision is sampled, and its samples are kept. */
+/** Days for which a revision is sampled and its samples are kept. */
 export const SAMPLE_DAYS_MAX = 30;
 /** Maximum number of points of a curve; more samples are downsampled. */
 export const POINTS_MAX = 400;
-/** Samples that a day of minutes and 29 days of hours have. */
+/** Number of samples of one day of minutes and 29 days of hours. */
 const SAMPLES_READ = DAY_MS / MINUTE_MS + SAMPLE_DAYS_MAX * (DAY_MS / HOUR_MS);
-/** Different reasons that are named; the others are counted together. */
+/** Maximum number of reasons to list; the others are counted together. */
 export const REFUSALS_MAX = 50;
-/** Harnesses and versions of clients that are named, the most frequent. */
+/** Maximum number of harnesses and client versions to list, most frequent first. */
 export const GROUPS_MAX = 50;
-/** Reasons of one workstation that are counted. */
+/** Maximum number of reasons to count for one workstation. */
 const REASONS_EACH = 5;
 const SAMPLES_REMOVED_AT_ONCE = 1_000;
-/** Days without a report by which sleeping workstations are grouped. */
+/** Days without a report that group sleeping workstations. */
 export const NOT_SEEN_DAYS = [1, 7, 30] as const;
 
 export type HealthCounts = Readonly<Record<Health, number>>;
 
-/** Workstations that gave one reason. */
 interface Refusal {
   reason: string;
   clients: number;
-  /** one of them */
+  /** one of these workstations */
   example: { id: string; hostname: string | null };
 }
 
@@ -43,19 +42,19 @@ export interface Rollout {
   revision: Pick<Revision, "id" | "sequence" | "createdAtMs" | "authorLabel" | "comment">;
   isInForce: boolean;
   workstations: HealthCounts;
-  /** the most frequent first, at most GROUPS_MAX */
+  /** most frequent first, at most GROUPS_MAX */
   harnesses: ReadonlyMap<string, HealthCounts>;
   /** the same */
   clientVersions: ReadonlyMap<string, HealthCounts>;
-  /** the most frequent first, at most REFUSALS_MAX */
+  /** most frequent first, at most REFUSALS_MAX */
   refusals: readonly Refusal[];
-  /** different reasons that are left out */
+  /** number of further reasons */
   moreRefusals: number;
   /** workstations without a report since it was published */
   notSeenSince: number;
-  /** by NOT_SEEN_DAYS: workstations without a report for more days */
+  /** number of workstations without a report for more days, by NOT_SEEN_DAYS */
   notSeenByDays: readonly { days: number; clients: number }[];
-  /** the oldest first, at most POINTS_MAX */
+  /** oldest first, at most POINTS_MAX */
   samples: readonly store.RolloutSample[];
 }
 
@@ -66,13 +65,13 @@ export interface RolloutDependencies {
 }
 
 /**
- * Readers share counts for this many times the duration of counting, so that pages that follow a rollout use at most a
- * twentieth of a core. A small fleet is counted for each reader.
+ * Readers share counts for this multiple of the counting time, so that pages that follow a rollout use at most a twentieth of a
+ * core. A small fleet is counted for each reader.
  */
 const SHARED_TIMES = 20;
-/** The longest time for which counts are shared. Live pages change no faster (CON-115). */
+/** The longest time for which counts are shared. Live pages need no faster updates (CON-115). */
 export const SHARED_MS_MAX = 2_000;
-/** Revisions, and organizations, whose counts are shared. */
+/** Maximum number of revisions, and of organizations, whose counts are shared. */
 const COUNTS_KEPT = 4;
 
 interface SharedCounts<Counts extends object> {
@@ -114,13 +113,13 @@ export class Rollouts {
     this.#revisions = new Shared(dependencies.clock);
   }
 
-  /** As `of`, in turns; the counts may be shared with other readers. */
+  /** Like `of`, in turns and possibly with shared counts. */
   async shared(revision: Revision, inForce: string): Promise<Rollout> {
     const rollout = await this.#rollouts.of(revision.id, () => this.of(revision, inForce));
     return { ...rollout, isInForce: revision.id === inForce };
   }
 
-  /** As `onRevisions`, in turns; the counts may be shared with other readers. */
+  /** Like `onRevisions`, in turns and possibly with shared counts. */
   sharedOnRevisions(organizationId: string): Promise<ReadonlyMap<string, number>> {
     return this.#revisions.of(organizationId, () => this.onRevisions(organizationId));
   }
@@ -154,7 +153,7 @@ export class Rollouts {
     };
   }
 
-  /** @returns how many workstations report each revision, by its id */
+  /** @returns the number of workstations that report each revision, by its id */
   *onRevisions(organizationId: string): Steps<ReadonlyMap<string, number>> {
     const { read } = this.dependencies.db;
     const countsIn = store.revisionCounts(read, organizationId);
@@ -208,12 +207,12 @@ export class Rollouts {
 
 interface Unseen {
   times: readonly number[];
-  /** records of the span */
+  /** number of records of the span */
   all: number;
   countIn(span: Span): number[];
 }
 
-/** Reports are read from the newest to the oldest, so only spans around one of the times are counted. */
+/** Counts only spans around one of the times, because reports are read from newest to oldest. */
 function unseenOf(span: Span, { times, all, countIn }: Unseen): readonly number[] {
   const { after, upTo } = span;
   if (upTo && times.every((timeMs) => Number(upTo.first) >= timeMs)) return times.map(() => 0);
@@ -223,7 +222,6 @@ function unseenOf(span: Span, { times, all, countIn }: Unseen): readonly number[
 
 const none = (): Record<Health, number> => ({ current: 0, outdated: 0, attention: 0 });
 
-/** Adds up the counts of spans. */
 class RolloutTally {
   readonly #all = none();
   readonly #harnesses = new Map<string, Record<Health, number>>();

@@ -1,5 +1,5 @@
-// What one revision expects of a workstation, indexed for fast comparison. The index can be reused: a revision never changes,
-// and most workstations report on the same one. verdict.ts does the comparison.
+// What one revision expects of a workstation, indexed for fast comparison in verdict.ts. The index is reusable, because a
+// revision never changes and most workstations report the same one.
 
 import { LRUCache } from "lru-cache";
 import { ownMember } from "../../../platform/json/json-object.ts";
@@ -32,7 +32,7 @@ export interface ExpectedPackage {
 export interface HarnessExpectations {
   /** by id */
   packages: ReadonlyMap<string, ExpectedPackage>;
-  /** @param text a version, or text that contains one: `codex-cli 0.145.0` is the same as `0.145.0` */
+  /** @param text a version, or text that contains one, such as `codex-cli 0.145.0` */
   versionFault(text: string): string | undefined;
 }
 

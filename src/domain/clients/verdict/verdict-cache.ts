@@ -18,7 +18,7 @@ export interface EvaluatorDependencies {
   harnesses(): readonly Harness[];
 }
 
-/** Revisions whose expectations are cached. A fleet reports on the current revision and a few before it. */
+/** Maximum number of revisions whose expectations are cached. A fleet reports the current revision and a few earlier ones. */
 const EXPECTATIONS_KEPT_MAX = 32;
 
 /** Increment this when verdict.ts, checkVersion or inventory-figures.ts starts to treat the same report differently. */
@@ -26,7 +26,7 @@ const RULES_EDITION = 2;
 
 const named = new WeakMap<readonly Harness[], string>();
 
-/** @returns an id for everything a verdict depends on in addition to report and revision: the rules and the certified versions */
+/** @returns an id of the rules and the certified versions, on which a verdict depends in addition to report and revision */
 export function rulesOf(harnesses: readonly Harness[]): string {
   const known = named.get(harnesses);
   if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export function createEvaluator({
 }: EvaluatorDependencies): Evaluate {
   const known = new LRUCache<string, Expectations>({ max: EXPECTATIONS_KEPT_MAX });
   const expectationsFor = (organizationId: string, id: string): Expectations | undefined => {
-    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the value caches version checks
+    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the cached value caches version checks itself
     const remembered = known.get(key);
     if (remembered) return remembered;
     const revision = findRevision(organizationId, id);

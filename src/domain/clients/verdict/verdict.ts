@@ -1,6 +1,6 @@
-// Compares a report with the revision it names. Pure functions: the caller passes in what that revision expects.
-// inventory-store.ts derives a client's health from the verdict.
-// Loops push into one list instead of concatenating lists: nearly every report yields no reason, and this is a hot path.
+// Compares a report with the revision it names. Pure functions: the caller passes the expectations of that revision.
+// inventory/list-store.ts derives a client's health from the verdict. On this hot path, loops push into one list, because
+// nearly every report yields no reason.
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Person } from "../../governance/service.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../limits.ts";
@@ -13,13 +13,12 @@ const NOT_YET_CURRENT = "configuration is not current";
 /** The state of a healthy package. */
 export const APPLIED = "applied";
 
-/** @returns the revision the report is about; undefined for none */
+/** @returns the revision that the report is about; undefined for none */
 export const targetOf = ({ attempt, configRevision }: Reported): string | undefined =>
   attempt?.revision ?? configRevision ?? undefined;
 
-/** The expectations that a report is compared with. */
 export interface Expected {
-  /** those of the report's target; undefined when the organization has no such revision */
+  /** expectations of the report's target; undefined if the organization has no such revision */
   expectations: Expectations | undefined;
   /** the user of the report */
   user: Person;
@@ -53,7 +52,9 @@ interface Scope {
   expected: HarnessExpectations;
 }
 
-/** The harnesses to check: the one of the failed attempt, and those the workstation reconciled to the target. */
+/**
+ * @returns the harnesses to check: the harness of the failed attempt, and those that the workstation reconciled to the target
+ */
 function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
   const { attempt, configRevision, harnesses } = reported;
   const names = new Set(attempt ? [attempt.harness] : []);
@@ -72,7 +73,7 @@ function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
   return scopes;
 }
 
-/** Skips entries that are only a name: they carry no version to check. */
+/** Skips entries that are only a name, which have no version to check. */
 function versionReasons({ harnesses }: Reported, { harness, expected }: Scope): string[] {
   const reasons: string[] = [];
   for (const entry of harnesses) {
@@ -92,13 +93,13 @@ function versionProblem(
   return text === "" ? "no version was reported" : expected.versionFault(text);
 }
 
-/** Characters of a reported version that are searched. */
+/** Characters of a reported version to search. */
 export const VERSION_TEXT_MAX = 256;
 
 const textOf = (given: unknown): string =>
   typeof given === "string" ? given.trim().slice(0, VERSION_TEXT_MAX) : "";
 
-/** @returns the version that an entry of a harness reports, or the text it was read from; empty for none */
+/** @returns the reported version of a harness, or its text if no version is found; empty for none */
 export const reportedVersionOf = ({ version, raw_version: raw }: Readonly<Record<string, unknown>>): string =>
   textOf(version) || textOf(raw);
 

@@ -28,7 +28,7 @@ export interface ReconcileOptions {
   actor: Actor;
   /** stops the run once the attempts in progress are done */
   signal: AbortSignal;
-  /** called once at the start with the numbers that are due */
+  /** called once at the start with the numbers of due keys and revocations */
   onBegin(due: Reconciled): void;
   /** called after each key */
   onKey(): void;
@@ -72,7 +72,7 @@ export class KeyAdministration {
     return result;
   }
 
-  /** @throws DomainError `gateway.off`, `gateway.no_access`, under the same conditions as `ensure` and `rotate` */
+  /** @throws DomainError `gateway.off`, `gateway.no_access`, like `ensure` and `rotate` */
   assertMayHaveKey({ email, status }: User): void {
     if (!this.dependencies.mode) throw gatewayOff();
     if (status === "active") return;
@@ -81,7 +81,7 @@ export class KeyAdministration {
 
   /**
    * Reconciles every stored key and carries out pending revocations. Marks everything as due first, so that the service
-   * completes whatever this process does not finish.
+   * completes what this process does not finish.
    * @returns the numbers processed here
    * @throws DomainError `gateway.off`
    */
@@ -123,7 +123,7 @@ export class KeyAdministration {
     } catch (error) {
       throw error instanceof ProvisionerError ? failureFor(user, error) : error;
     }
-    await this.parts.keys.attempts?.drain(); // the response can arrive before the attempt is done
+    await this.parts.keys.attempts?.drain(); // the response may arrive before the attempt is done
     const key = this.parts.directory.show(user);
     if (key.state !== "ready") throw keyNotCreated(key);
     return { changed: this.#versionOf(user) !== before, key };
@@ -145,7 +145,7 @@ function keyNotCreated({ email, state, problem, nextAttemptAtMs }: KeyView): Dom
     return new DomainError(
       "unavailable",
       "gateway.attempt_running",
-      `an attempt to make a key for ${email} is under way in another process`,
+      `another process is trying to create a key for ${email}`,
     );
   const next = nextAttemptAtMs === null ? "" : `; the next attempt is at ${toRfc3339(nextAttemptAtMs)}`;
   const message = `${email} has no key: ${problem ?? `it is ${state}`}${next}`;
@@ -158,5 +158,5 @@ const keyNotRotated = ({ email, problem }: KeyView): DomainError =>
   new DomainError(
     "upstream",
     "gateway.not_rotated",
-    `the key of ${email} was not replaced: ${problem ?? "another process is at work on it"}`,
+    `the key of ${email} was not replaced: ${problem ?? "another process is working on it"}`,
   );

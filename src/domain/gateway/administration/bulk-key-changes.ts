@@ -1,5 +1,5 @@
-// Actions on many gateway keys: those of a list of users, or all that match a filter. Each key is changed by the operation for one
-// key, with its guards and its audit entry; the whole has one more entry. A refusal concerns its key only.
+// Actions on many gateway keys, selected by a list of users or by a filter. Each key is changed by the operation for one key,
+// with its checks and its audit entry; the whole operation has one more entry. An error of one key does not affect the others.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -15,10 +15,10 @@ import { readKeyQuery, type SentKeyQuery } from "./key-document.ts";
 export const BULK_KEY_ACTIONS = ["ensure", "rotate", "revoke"] as const;
 export type BulkKeyAction = (typeof BULK_KEY_ACTIONS)[number];
 
-/** Keys that are changed together: the gateway has its own limit on concurrent calls. */
+/** Number of keys to change concurrently; the gateway has its own limit on concurrent calls. */
 const KEYS_AT_ONCE = 20;
 
-/** Whose keys: at most BULK_ROWS_MAX ids of users, or a filter with its text for the audit log. */
+/** Selects keys: at most BULK_ROWS_MAX ids of users, or a filter with its text for the audit log. */
 export type KeySelection =
   | { ids: readonly string[]; filter?: undefined }
   | { ids?: undefined; filter: Omit<SentKeyQuery, "cursor" | "limit">; text: string };
@@ -26,18 +26,18 @@ export type KeySelection =
 export interface BulkKeyChange {
   act: BulkKeyAction;
   selection: KeySelection;
-  /** keys that the whole operation concerns; its first slice records it. Undefined for a later slice. */
+  /** number of keys in the whole operation, which its first slice records; undefined for a later slice */
   whole?: number | undefined;
-  /** of this slice; at most BULK_ROWS_MAX, which is the default */
+  /** size of this slice; at most BULK_ROWS_MAX, which is the default */
   rowsMax?: number | undefined;
-  /** `next` of the slice before; undefined for the first one */
+  /** `next` of the previous slice; undefined for the first one */
   cursor?: string | undefined;
-  /** returns what would happen, and changes nothing */
+  /** reports what would happen without changing anything */
   isDryRun?: boolean | undefined;
 }
 
 /** The service carries out revocations in the background, as soon as the gateway can be reached. */
-const STILL_OPEN = "the revocation at the gateway is still open";
+const STILL_OPEN = "the revocation at the gateway is pending";
 
 type Outcome = Pick<BulkRow, "result" | "why">;
 
@@ -52,7 +52,7 @@ export class BulkKeyChanges {
   ) {}
 
   /**
-   * @returns the number of keys that the selection has now
+   * @returns the current number of keys in the selection
    * @throws DomainError `gateway_key.invalid`
    */
   async count(organizationId: string, { ids, filter }: KeySelection): Promise<number> {
@@ -61,7 +61,7 @@ export class BulkKeyChanges {
   }
 
   /**
-   * Changes one slice of the selection, by address.
+   * Changes one slice of the selection, ordered by address.
    * @throws DomainError `gateway.off`, `gateway_key.invalid`, `access.confirmation_needed`
    */
   async slice(actor: Actor, change: BulkKeyChange): Promise<BulkSlice> {
@@ -121,8 +121,8 @@ export class BulkKeyChanges {
       };
     if (keys.versionOf(user) !== version) return { result: "done" };
     return act === "ensure"
-      ? { result: "unchanged", why: "the key works and stays" }
-      : { result: "refused", why: status.error ?? "another process is at work on this key" };
+      ? { result: "unchanged", why: "the key works and was kept" }
+      : { result: "refused", why: status.error ?? "another process is working on this key" };
   }
 
   #recordWhole(actor: Actor, { act, selection, whole = 0 }: BulkKeyChange): Promise<void> {

@@ -1,4 +1,5 @@
-// SQL for the operator's view of gateway keys, and for marking all of them as due. store.ts and attempts.ts handle due keys.
+// SQL for the operator's view of gateway keys, and for marking all of them as due. keys/store.ts and attempts.ts handle due
+// keys.
 import { and, count, eq, getTableColumns, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";
@@ -7,7 +8,7 @@ import type { OrderedRows } from "../../shared/page-steps.ts";
 import type { KeyRow } from "../model.ts";
 import { gatewayKeys, gatewayRevocations } from "../tables.ts";
 
-/** A key without its secret and the secret's wrapping. */
+/** A key without its sealed secret. */
 export type ShownKey = Omit<
   KeyRow,
   "sealedCredential" | "credentialVersion" | "metadata" | "configurationDigest"
@@ -18,7 +19,7 @@ export interface KeyFilter {
   /** only keys whose last attempt failed or that the gateway rejected */
   withProblem?: boolean | undefined;
   userId?: string | undefined;
-  /** UTC milliseconds, included; only keys that expire by then */
+  /** UTC milliseconds, inclusive; only keys that expire by then */
   expiresByMs?: number | undefined;
   /** part of the email address */
   q?: string | undefined;

@@ -1,4 +1,4 @@
-// The operator's view of gateway keys: pages of keys, one user's key, pending revocations. Contains no secrets and makes no
+// The operator's view of gateway keys: pages of keys, one user's key, pending revocations. It contains no secrets and makes no
 // network calls.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -32,9 +32,9 @@ export interface KeyView {
   problemCode: string | null;
   /** consecutive */
   failures: number;
-  /** when the service reconciles the key on its own; null if it waits for a request */
+  /** when the service reconciles the key by itself; null if it waits for a request */
   nextAttemptAtMs: number | null;
-  /** an attempt, in any process, holds the key until then */
+  /** end of the lease of an attempt, in any process */
   attemptUntilMs: number | null;
   expiresAtMs: number | null;
   reconciledAtMs: number | null;
@@ -45,7 +45,7 @@ export interface KeyView {
   sealingKeyId: string | null;
 }
 
-/** The place of a key in the order of lists. */
+/** The position of a key in the order of lists. */
 export type KeyPlace = Pick<KeyView, "email" | "userId">;
 
 interface KeySelection extends Omit<directoryStore.KeyFilter, "q" | "expiresByMs"> {
@@ -59,7 +59,7 @@ export interface KeyQuery extends PageQuery, KeySelection {}
 export interface KeyedKeyQuery extends KeySelection {
   /** part of the email address */
   q?: string | undefined;
-  /** number of keys of a page */
+  /** number of keys per page */
   limit: number;
 }
 
@@ -86,14 +86,17 @@ export class KeyDirectory {
     return { page, perPage, total, items: items.map(viewOf) };
   }
 
-  /** @returns the number of stored keys that match; counted in turns */
+  /** @returns the number of matching stored keys; counted in turns */
   async count(organizationId: string, { after: _, limit: __, ...wanted }: KeyedKeyQuery): Promise<number> {
     const rows = this.#rowsLike(organizationId, wanted);
     const window = { after: undefined, offset: 0, limit: 1, known: undefined };
     return (await runInTurns(pageInSteps(rows, window))).total;
   }
 
-  /** @returns one page by key of stored keys, by email address; read in turns, because a rare text is searched for in all rows */
+  /**
+   * @returns one page of stored keys after a position, ordered by email address; read in turns, because a search for a rare
+   * text reads all rows
+   */
   async listByKey(
     organizationId: string,
     { after, limit, ...wanted }: KeyedKeyQuery,
@@ -170,14 +173,14 @@ const NO_KEY: Omit<KeyView, "userId" | "email"> = {
   sealingKeyId: null,
 };
 
-/** For operators. The texts in provisioner.ts are for users and refer them to their administrator. */
+/** Texts for operators. The texts in provisioner.ts refer users to their administrator. */
 const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
   invalid_config: "the gateway or its provisioner is misconfigured",
-  account_missing: "the gateway has no account of this address",
+  account_missing: "the gateway has no account with this address",
   conflict: "the gateway has conflicting entries for this address",
   credential_invalid: "the gateway accepts neither the key nor a replacement",
   unavailable: "the gateway is unavailable",
-  rejected: "the gateway refused to make a key",
+  rejected: "the gateway refused to create a key",
 };
 
 /** A rejected key is a problem even before the first attempt to replace it. */
@@ -186,7 +189,7 @@ function problemOf({ problem, problemCode, invalidationReason }: directoryStore.
   return problem === null ? invalidationReason : (known ?? problem);
 }
 
-/** @returns the text for operators; undefined unless the code is one of a provisioner */
+/** @returns the text for operators; undefined if the code is not a provisioner's */
 export function problemText(problemCode: string | null): string | undefined {
   const code = PROVISIONER_CODES.find((known) => known === problemCode);
   return code && PROBLEMS[code];

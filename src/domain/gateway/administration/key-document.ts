@@ -43,14 +43,14 @@ export const OneGatewayKey = Type.Object({
   ...FIELDS,
   revocations_pending: Type.Integer({
     minimum: 0,
-    description: "keys of the user that are still to be revoked at the gateway",
+    description: "number of the user's keys that must still be revoked at the gateway",
   }),
 });
 export const GatewayKeyChange = Type.Object({ changed: Type.Boolean(), key: ShownGatewayKey });
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : toRfc3339(ms));
 
-/** @returns the key on the wire and in `--json` */
+/** @returns the key for the API and for `--json` */
 export const keyDocument = (key: KeyView) => ({
   user_id: key.userId,
   email: key.email,

@@ -14,15 +14,15 @@ const selectByGrant = statement((connection) =>
 export const findByGrant = (connection: Connection, grantId: string): GatewaySessionRow | undefined =>
   selectByGrant(connection).get({ grantId });
 
-/** Other areas' facts about a caller, as SQL. */
+/** SQL for other areas' facts about a caller. */
 export interface CallerFacts {
   loginExpiryOf(grantId: SQLiteColumn): SQL<number | null>;
   organizationOfActive(userId: SQLiteColumn): SQL<string | null>;
 }
 
 /**
- * @returns the lookup of a gateway session, together with the login, the user and the key behind it. Every inference request runs it,
- *   so it is one statement, which costs half of four.
+ * @returns the lookup of a gateway session, together with the login, the user and the key behind it. Every inference request
+ * runs it, so it is one statement, which takes half the time of four.
  */
 export function createCallerLookup({ loginExpiryOf, organizationOfActive }: CallerFacts) {
   const select = statement((connection) =>
@@ -54,7 +54,7 @@ export function createCallerLookup({ loginExpiryOf, organizationOfActive }: Call
   return (connection: Connection, id: string) => select(connection).get({ id });
 }
 
-/** @returns those of the ids whose session is revoked or does not exist; one query, however many ids there are */
+/** @returns the ids whose session is revoked or does not exist; one query for any number of ids */
 export function revokedAmong(connection: Connection, ids: readonly string[]): string[] {
   const rows = connection.all<{ id: string }>(sql`
     SELECT value AS id FROM json_each(${JSON.stringify(ids)})

@@ -1,5 +1,5 @@
-// Replaces a key that the gateway refused, while the request that was refused waits briefly. Several requests with the same key
-// share one replacement.
+// Replaces a key that the gateway refused, while the refused request waits briefly. Requests with the same key share one
+// replacement.
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
@@ -15,7 +15,7 @@ export interface UsableKey {
   readonly credentialVersion: string;
 }
 
-/** A key that was used for a request, and whose request it was. */
+/** The key and the caller of a refused request. */
 interface UsedKey {
   readonly userId: string;
   readonly organizationId: string;
@@ -29,8 +29,8 @@ export interface KeyReplacementDependencies {
 }
 
 /**
- * Reports the key and waits for another one.
- * @returns undefined if there is none in time, or the caller has lost access
+ * Reports the key and waits for a new one.
+ * @returns undefined if no key arrives in time, or the caller has lost access
  */
 export type ReplaceKey = (used: UsedKey, reason: RejectionReason) => Promise<UsableKey | undefined>;
 
@@ -49,7 +49,7 @@ export const createKeyReplacement =
     return await within(REPLACEMENT_WAIT_MS, replace().catch(noKey));
   };
 
-/** The key is not changed, and the next request gets its state. */
+/** The key is unchanged, and the next request gets its state. */
 function noKey(error: unknown): undefined {
   if (!(error instanceof DomainError)) throw error;
 }

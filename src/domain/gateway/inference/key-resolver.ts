@@ -38,7 +38,7 @@ export interface ResolvedKey {
   credentialVersion: string;
   /** UTC milliseconds; null for a key that does not expire */
   keyExpiresAtMs: number | null;
-  /** as the upstream knows the key */
+  /** id of the key at the upstream */
   externalId: string | null;
   alias: string | null;
   userId: string;
@@ -46,7 +46,7 @@ export interface ResolvedKey {
   gatewaySessionId: string;
   loginSessionId: string;
   grantId: string;
-  /** the proxy must ask again by then */
+  /** the proxy must request the key again by then */
   sessionExpiresAtMs: number;
 }
 

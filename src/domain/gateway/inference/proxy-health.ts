@@ -11,7 +11,7 @@ import type { Outbound } from "../../../platform/outbound/outbound.ts";
 export const PROXY_DESTINATION = "inference-proxy";
 /** Name of the inference gateway in the list, for inference. */
 export const UPSTREAM_DESTINATION = "inference-upstream";
-/** What people call the destinations. */
+/** Names of the destinations for messages. */
 const SUBJECTS: Readonly<Record<string, string>> = {
   [PROXY_DESTINATION]: "the proxy",
   [UPSTREAM_DESTINATION]: "the gateway",
@@ -21,10 +21,12 @@ const HEALTH_TIMEOUT_MS = 3 * SECOND_MS;
 const found = {
   status: Type.Union([Type.Literal("healthy"), Type.Literal("unhealthy")]),
   latency_ms: Type.Integer({ minimum: 0 }),
-  http_status: Type.Optional(Type.Integer({ description: "absent when no answer arrived" })),
+  http_status: Type.Optional(Type.Integer({ description: "absent if no response arrived" })),
   error: Type.Optional(Type.String({ description: "absent when healthy" })),
 };
-const Found = Type.Object(found, { description: "of the gateway; absent unless it was asked" });
+const Found = Type.Object(found, {
+  description: "response time of the gateway; absent if it was not checked",
+});
 
 export const ProxyHealth = Type.Object({
   ...found,

@@ -1,5 +1,5 @@
-// Finds the callers that have lost access among those whose requests run: a request is admitted once (key-resolver.ts), and its
-// answer may take an hour. It asks in few queries, however many requests run.
+// Finds running requests whose callers have lost access: key-resolver.ts admits a request once, and its response may take an
+// hour. Needs few queries, however many requests run.
 import type { Db } from "../../../platform/database/database.ts";
 import type { LoginWatch } from "../../access/service.ts";
 import type { Identity } from "../../identity/service.ts";
@@ -27,7 +27,7 @@ export const createSessionWatch = ({ db, identity, loginWatch }: SessionWatchDep
   /** Grows whenever a session, a login or a user may have lost access, in this or another process. */
   revision: (): number => db.revision("access") + db.revision("gateway"),
 
-  /** @returns what has ended, by the id of the gateway session; sessions that stand are left out */
+  /** @returns what has ended, by the id of the gateway session; valid sessions are omitted */
   endedAmong(sessions: readonly WatchedSession[]): ReadonlyMap<string, EndedBy> {
     const ids = sessions.map(({ gatewaySessionId }) => gatewaySessionId);
     const users = sessions.map(({ userId }) => userId);

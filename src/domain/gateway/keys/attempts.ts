@@ -1,6 +1,6 @@
 // One attempt to give a user a working key: begin, call the provisioner, settle. The attempt does not end with the request that
-// started it, and concurrent requests for the same user share it. Each transaction reads the row again, so that it never
-// overwrites newer data. A key that was created upstream but is not stored is queued for revocation.
+// started it, and concurrent requests for the same user share it. Each transaction reads the row again, so it never overwrites
+// newer data. A key that was created upstream but not stored is queued for revocation.
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Sync, Tx } from "../../../platform/database/database.ts";
@@ -35,12 +35,15 @@ import { sealCredential } from "../sealing/sealed-credential.ts";
 import { KeyChanges } from "./key-changes.ts";
 import * as store from "./store.ts";
 
-/** Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take as long. */
+/**
+ * Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take just as
+ * long.
+ */
 const ATTEMPTS_PER_PROVISIONER_CALL = 6;
 
 export interface AttemptOptions {
   actor: Actor;
-  /** a person asked: ignore the retry delay */
+  /** a person requested it: ignore the retry delay */
   manual: boolean;
   /** call the gateway even if nothing is due */
   force: boolean;
@@ -48,7 +51,7 @@ export interface AttemptOptions {
   replace: boolean;
   /** no caller waits for the result */
   patient?: true;
-  /** replace a healthy key, unless its version is another one; the old one stays until the new one is stored */
+  /** replace a healthy key if it still has this version; the old key stays until the new one is stored */
   rotate?: { replaces: string | undefined };
 }
 
@@ -58,13 +61,13 @@ export interface Outcome {
   failure?: ProvisionerError;
 }
 
-/** A running attempt, with the values that identify its row when it settles. */
+/** A running attempt, with the values that identify its row at the end. */
 interface Begun {
   actor: Actor;
   request: ProvisionRequest;
   credentialVersion: string;
   leaseUntilMs: number;
-  /** whether unknown keys may remain upstream even after success */
+  /** whether unknown keys may remain upstream, even after success */
   leavesLeftovers: boolean;
 }
 
@@ -126,7 +129,7 @@ export class Attempts {
     const isRejected = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
     if (!isRejected) return outcome;
     if (!options.replace) return { row: outcome.row };
-    const rotate = options.rotate && { replaces: undefined }; // the rejected key had another version
+    const rotate = options.rotate && { replaces: undefined }; // a different version of the key was rejected
     return await this.#once(userId, { ...options, force: false, ...(rotate && { rotate }) });
   }
 
@@ -172,7 +175,7 @@ export class Attempts {
     };
   }
 
-  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed in the meantime. */
+  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed meanwhile. */
   #succeed(tx: Tx, begun: Begun, key: ProvisionedKey): Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const row = this.#ownRow(tx, begun);
@@ -238,7 +241,7 @@ export class Attempts {
       state: nextState(row.state, isReplacement ? "replacement_failed" : "failed"),
       problemCode: code,
       problem: message,
-      // A usable key keeps its old digest, because it still has to be brought in line with the new configuration.
+      // A usable key keeps its old digest, because it still needs an update to the new configuration.
       ...(row.state !== "ready" && { configurationDigest: this.mode.configurationDigest }),
       failures: permanent ? row.failures : row.failures + 1,
       nextAttemptAtMs: row.nextAttemptAtMs === begun.leaseUntilMs ? retryAtMs : nowMs,

@@ -84,7 +84,7 @@ export class KeyChanges {
     return after;
   }
 
-  /** Writes the audit entry of a change. The key's id at the gateway is not a secret. */
+  /** Writes the audit entry of a change. It includes the key's id at the gateway, which is not a secret. */
   record(tx: Tx, { actor, action, row }: { actor: Actor; action: string; row: KeyRow }): void {
     const { state, externalId, alias, invalidationReason } = row;
     const after = { state, external_id: externalId, alias, invalidation_reason: invalidationReason };

@@ -36,7 +36,7 @@ export const createKeyRetirement =
     if (!row) return;
     const { externalId, leftovers, recoveringUntilMs } = row;
     if (externalId !== null) queueRevocation(tx, row, { ids, externalId, reason, nowMs });
-    // A running attempt queues its own key when it settles, so the revocation of leftovers waits for its lease to end.
+    // A running attempt queues its own key when it settles, so the revocation of leftover keys waits until its lease ends.
     const atMs = recoveringUntilMs ?? nowMs;
     if (leftovers) queueRevocation(tx, row, { ids, externalId: null, reason, nowMs, atMs });
   };
@@ -45,7 +45,7 @@ export interface QueuedRevocation extends Omit<Retirement, "userId"> {
   ids: Ids;
   /** null: any key that an unfinished attempt may have created for the user */
   externalId: string | null;
-  /** when the gateway is called; now by default */
+  /** when to call the gateway; default: now */
   atMs?: number;
 }
 

@@ -1,4 +1,4 @@
-// The status of a user's gateway key on the wire, without the secret and its wrapping.
+// The status of a user's gateway key in the API, without the sealed secret.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { EXPIRED_PROBLEM, isExpired, KEY_STATES, type KeyRow, stateOf } from "../model.ts";
@@ -18,7 +18,7 @@ export const GatewayKeyStatus = Type.Object({
   expires_at: Time,
   last_reconciled_at: Time,
   error: Type.Union([Type.String(), Type.Null()], {
-    description: "the last problem; a ready key works in spite of it",
+    description: "the last problem; a ready key still works",
   }),
   invalidated_at: Time,
   invalidation_reason: Text,

@@ -1,5 +1,5 @@
-// Operations on one user's gateway key, for the user and for administrators. A healthy key is answered from its row, without a
-// lock or a write. Everything else is an attempt (attempts.ts), and the caller waits for it for a bounded time.
+// Operations on one user's gateway key, for the user and for administrators. The response for a healthy key comes from its row,
+// without a lock or a write. Everything else needs an attempt (attempts.ts), for which the caller waits a bounded time.
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { growingCache } from "../../../platform/memory/growing-cache.ts";
@@ -19,7 +19,7 @@ const ENSURE_WAIT_MS = 12 * SECOND_MS;
 /** Suggested retry delay when the response is sent before the work is done. */
 const ASK_AGAIN_SECONDS = 2;
 
-/** About a kilobyte each. */
+/** Maximum number of cached rows, about a kilobyte each. */
 const CACHED_ROWS_MAX = 10_000;
 
 export interface KeyResponse {
@@ -39,7 +39,7 @@ export type RejectionReason = keyof typeof REJECTION_TEXTS;
 export interface RejectionReport {
   actor: Actor;
   userId: string;
-  /** of the key that was refused */
+  /** version of the refused key */
   credentialVersion: string;
   reason: RejectionReason;
 }
@@ -47,15 +47,15 @@ export interface RejectionReport {
 /** The user who owns the key, reduced to what a request needs. */
 export type KeyHolder = Pick<User, "id" | "email">;
 
-/** Who asks, and for which user. */
+/** The actor of a request, and the owner of the key. */
 export interface KeyRequest {
   actor: Actor;
   user: KeyHolder;
 }
 
-/** A change of the key that the caller saw. */
+/** A change of the key version that the caller saw. */
 export interface KeyChange extends KeyRequest {
-  /** as `versionOf` returned it: a key of another version stays as it is; any version when left out */
+  /** from `versionOf`; a key with another version is not changed; default: any version */
   version?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export class GatewayKeys {
   readonly attempts: Attempts | undefined;
   readonly #changes: KeyChanges;
   readonly #retire: RetireGatewayKey;
-  /** Rows with the secret still sealed. Any change of keys, users or groups, also by another process, clears them. */
+  /** Cached rows with the secret still sealed. Any change of keys, users or groups, by any process, clears them. */
   readonly #rows = growingCache<KeyRow>(CACHED_ROWS_MAX);
   #revision = -1;
 
@@ -222,5 +222,5 @@ export class GatewayKeys {
 
 export const gatewayOff = (): DomainError =>
   new DomainError("conflict", "gateway.off", "gateway mode is off", {
-    hint: "set gateway.type and the settings beside it, or name the configuration that has them with --config",
+    hint: "set gateway.type and the related settings, or use --config to name the configuration that has them",
   });

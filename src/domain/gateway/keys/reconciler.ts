@@ -50,7 +50,7 @@ export class Reconciler {
   /**
    * Works until nothing is due or the signal aborts, then waits for the attempts in progress.
    * @param onKey called after each key
-   * @throws DomainError `storage.*`; Error, after all other keys, when a bug kept some keys from being settled
+   * @throws DomainError `storage.*`; Error, after all other keys, if a bug prevented some attempts from settling
    */
   async run(signal: AbortSignal, onKey: () => void = () => {}): Promise<Reconciled> {
     const revocations = await this.#drainRevocations(signal);

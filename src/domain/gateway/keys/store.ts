@@ -22,7 +22,7 @@ import { gatewayKeys, gatewayRevocations } from "../tables.ts";
 
 export type Revocation = typeof gatewayRevocations.$inferSelect;
 
-/** Upper bound on the problem codes counted; fewer exist. */
+/** Upper bound on the number of problem codes to count; fewer exist. */
 const PROBLEM_CODES_MAX = 50;
 
 export const timedKeys = timedRows(gatewayKeys, gatewayKeys.updatedAtMs);
@@ -121,7 +121,7 @@ export function makeDue(tx: Tx, { userIds, nowMs }: { userIds: readonly string[]
     .run();
 }
 
-/** @returns the number of keys per stored state. Groups in the order of an index, because other groups would be sorted. */
+/** @returns the number of keys per stored state. Groups follow the order of an index, which avoids sorting. */
 export const countStates = (connection: Connection): { state: KeyRow["state"]; total: number }[] =>
   connection
     .select({ state: gatewayKeys.state, total: count() })
@@ -134,7 +134,7 @@ export function insertRevocation(tx: Tx, revocation: Revocation): void {
   tx.insert(gatewayRevocations).values(revocation).onConflictDoNothing().run();
 }
 
-/** Marks the revocation of rotated keys in their overlap period as due. The condition on the time uses the index. */
+/** Marks revocations of rotated keys in their overlap period as due. The condition on the time makes SQLite use the index. */
 export function endOverlaps(tx: Tx, { userId, nowMs }: { userId: string; nowMs: number }): void {
   const isWaiting = and(eq(gatewayRevocations.reason, "superseded"), eq(gatewayRevocations.attempts, 0));
   tx.update(gatewayRevocations)

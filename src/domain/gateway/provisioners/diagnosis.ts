@@ -1,7 +1,7 @@
 // Turns the error of a gateway or an executable into a log text: short, on one line, without anything that looks like a secret.
 // Also parses times of upstream systems, which both kinds of provisioner receive as text.
 
-/** Characters of a diagnosis. */
+/** Maximum characters of a diagnosis. */
 export const DIAGNOSIS_CHARS_MAX = 500;
 
 const CONTROL = /\p{Cc}+/gu;

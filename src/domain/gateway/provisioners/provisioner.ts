@@ -86,7 +86,7 @@ const TEXTS: Readonly<Record<ProvisionerCode, string>> = {
   conflict: "the gateway has conflicting entries for you; tell your administrator",
   credential_invalid: "the gateway no longer accepts your key",
   unavailable: "the gateway is unavailable; try again in a moment", // the client looks for "gateway is unavailable"
-  rejected: "the gateway refused to make a key; tell your administrator",
+  rejected: "the gateway refused to create a key; tell your administrator",
 };
 
 const KINDS = {

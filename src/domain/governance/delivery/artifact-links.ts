@@ -140,7 +140,7 @@ const notFound = () =>
   });
 
 const bytesMissing = () =>
-  new DomainError("unavailable", "artifact.bytes_missing", "the bytes of this archive are not here", {
+  new DomainError("unavailable", "artifact.bytes_missing", "the bytes of this archive are missing", {
     hint: "an administrator finds it with `quartermaster catalog verify`, and can seed it again",
   });
 

@@ -8,7 +8,7 @@ const BROWSER_SESSION_TTL_SECONDS = { min: 300, max: 2_592_000 };
 const DEVICE_CODE_TTL_SECONDS = { min: 60, max: 3600 };
 const POLL_INTERVAL_SECONDS = { min: 1, max: 60 };
 export const SIGNING_KEY_ROTATION_DAYS = { min: 1, max: 365 };
-/** a token takes at most 64 bytes, so 64 MB are enough for a million workstations */
+/** a token takes at most 64 bytes, so 64 MB is enough for a million workstations */
 const TOKEN_MEMORY_MB = { min: 1, max: 4096 };
 /** attempts in one window */
 export const ATTEMPTS = { min: 1, max: 100_000 };

@@ -6,7 +6,7 @@ import { optional, type Settings, withDefault } from "./setting.ts";
 const REVISIONS_KEPT_VISIBLE = { min: 0, max: 20 };
 
 export const CONTENT_SETTINGS = {
-  "catalog.file": optional(path, "package catalog to read at start"),
+  "catalog.file": optional(path, "package catalog to read at startup"),
   "harnesses.file": optional(path, "signed file that extends the certified versions of coding agents"),
   "harnesses.trust": optional(
     path,

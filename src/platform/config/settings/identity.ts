@@ -6,7 +6,7 @@ import { optional, type Settings, sealed, withDefault } from "./setting.ts";
 const SCIM_PAGE = { min: 100, max: 1000 };
 const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
 export const SCIM_REQUESTS = { min: 1, max: 100_000 };
-/** difference of clocks that is tolerated; a larger one is a fault that the operator should hear of */
+/** tolerated clock difference; the operator should learn of a larger one */
 const CLOCK_SKEW_SECONDS = { min: 0, max: 300 };
 const MAX_AGE_SECONDS = { min: 0, max: 31_536_000 };
 /** at most a year; 0 turns confirmation off */

@@ -10,12 +10,12 @@ export const PROXY_MODES = ["in-process", "external", "off"] as const;
 /** each request in progress takes two connections and some 65 KB */
 export const IN_FLIGHT = { min: 1, max: 20_000 };
 const BODY_BYTES = { min: 1024, max: 268_435_456 };
-/** 0: no body is read before it is sent */
+/** 0: every body is streamed */
 const BUFFER_BYTES = { min: 0, max: 16_777_216 };
 const BUFFER_TOTAL_BYTES = { min: 0, max: 4_294_967_296 };
 const REQUEST_RATE = { min: 1, max: 100_000 };
 const CONNECT_TIMEOUT_SECONDS = { min: 1, max: 60 };
-/** models may think for long before they answer */
+/** models may think for a long time before they answer */
 const ANSWER_SECONDS = { min: 1, max: 3600 };
 const STREAM_SECONDS = { min: 1, max: 86_400 };
 /** shorter than the time after which the service manager kills the service */

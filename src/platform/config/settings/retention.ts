@@ -3,7 +3,7 @@ import { logReceiver } from "../addresses.ts";
 import { integer, path } from "../types.ts";
 import { optional, type Settings, sealed, withDefault } from "./setting.ts";
 
-/** The default is a year: longer than any leave, and the period of yearly reviews. A workstation that returns is listed again. */
+/** The default is a year, which covers any leave and a yearly review. A workstation that returns is listed again. */
 const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
 const INVITATION_RETENTION_DAYS = { min: 1, max: 3650 };
 /** at least a month, so that a weekly export misses nothing; at most a hundred years */
@@ -13,12 +13,12 @@ export const RETENTION_SETTINGS = {
   "clients.retention_days": withDefault(
     integer(CLIENT_RETENTION_DAYS),
     "365",
-    "days after its last report until a workstation is removed from the inventory",
+    "days without a report after which a workstation is removed from the inventory",
   ),
   "invitations.retention_days": withDefault(
     integer(INVITATION_RETENTION_DAYS),
     "365",
-    "days after its link expired until an invitation is removed, whether accepted, canceled or unused",
+    "days to keep an invitation after its link expires, whether accepted, canceled or unused",
   ),
   "audit.retention_days": optional(
     integer(AUDIT_RETENTION_DAYS),

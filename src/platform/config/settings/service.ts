@@ -64,7 +64,7 @@ export const SERVICE_SETTINGS = {
   "bootstrap.organization_slug": withDefault(
     slug,
     "dev",
-    "short name of the organization, by which repository connections name it",
+    "short name of the organization, which repository connections use",
   ),
   "backup.every_hours": withDefault(
     integer(BACKUP_EVERY_HOURS),

@@ -1,12 +1,12 @@
-// Settings of captured sessions and of the place where their bytes are kept.
+// Settings of captured sessions and the store of their bytes: `sessions.*` and `blobs.store`.
 import { boolean, choice, integer } from "../types.ts";
 import { optional, type Settings, withDefault } from "./setting.ts";
 
 const SESSION_RETENTION_DAYS = { min: 1, max: 3650 };
-/** 0: an old version goes as soon as a new one is complete */
+/** 0: an old version is removed as soon as a new one is complete */
 const SUPERSEDED_DAYS = { min: 0, max: 3650 };
 const URL_TTL_SECONDS = { min: 60, max: 900 };
-/** each takes a connection and some megabytes of memory */
+/** each takes a connection and a few megabytes of memory */
 const UPLOADS_AT_ONCE = { min: 1, max: 1000 };
 const TOTAL_BYTES = { min: 1, max: 1_125_899_906_842_624 };
 
@@ -19,7 +19,7 @@ export const SESSION_SETTINGS = {
   "sessions.retention_days": withDefault(
     integer(SESSION_RETENTION_DAYS),
     "30",
-    "days after its upload until a captured session is removed",
+    "days to keep a captured session after its upload",
   ),
   "sessions.superseded_days": withDefault(
     integer(SUPERSEDED_DAYS),
@@ -29,7 +29,7 @@ export const SESSION_SETTINGS = {
   "sessions.url_ttl_seconds": withDefault(
     integer(URL_TTL_SECONDS),
     "300",
-    "lifetime of the addresses at which captured sessions are uploaded and downloaded",
+    "lifetime of the URLs for uploading and downloading captured sessions",
   ),
   "sessions.uploads_at_once": withDefault(
     integer(UPLOADS_AT_ONCE),

@@ -4,9 +4,9 @@ import { replicaUrl } from "../standby/replica.ts";
 import { boolean, path, type SettingType, scalarText } from "../types.ts";
 import { optional, type Settings, withDefault } from "./setting.ts";
 
-/** A key of RSA with 16,384 bits has 2,756 characters; the type and the comment come with it. */
+/** An RSA key of 16,384 bits has 2,756 characters; the type and the comment come on top. */
 export const HOST_KEY_LENGTH_MAX = 4_096;
-/** What both OpenSSH and the library use, without DSA. */
+/** The types that both OpenSSH and the library support, without DSA. */
 const TYPES = [
   "ssh-ed25519",
   "ecdsa-sha2-nistp256",
@@ -18,8 +18,8 @@ const TYPES = [
 const LINE = /^([a-z0-9@.-]{1,64}) ([A-Za-z0-9+/]+={0,2})(?: \P{Cc}+)?$/u;
 
 /**
- * The public key of a file server. The SSH library is loaded with the first connection only, so that a start does not pay for
- * it; this check finds typing mistakes without it.
+ * The public key of a file server. This check finds typing mistakes without the SSH library, which only the first
+ * connection loads, so that startup stays fast.
  */
 const hostKey: SettingType<string> = {
   placeholder: "key",
@@ -33,7 +33,7 @@ const hostKey: SettingType<string> = {
       return { wrong: `must be a public key of one of the types ${TYPES.join(", ")}` };
     return typeIn(Buffer.from(base64, "base64")) === type
       ? { value, text: value }
-      : { wrong: "must be a complete public key, whose base64 has the type that stands before it" };
+      : { wrong: "must be a complete public key; the type in its base64 must match the type before it" };
   },
 };
 
@@ -53,7 +53,7 @@ export const STANDBY_SETTINGS = {
   "standby.lease": withDefault(
     boolean,
     "no",
-    "whether only the machine that holds the lease in the store of the replica accepts changes",
+    "whether only the machine that holds the lease in the replica's store accepts changes",
   ),
   "standby.sftp_key_file": optional(path, "private key of Litestream for an sftp replica"),
   "standby.sftp_host_key": optional(

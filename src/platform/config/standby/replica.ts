@@ -1,4 +1,4 @@
-// The setting type for the place of a replica.
+// The setting type for the location of a replica.
 import { type SettingType, scalarText } from "../types.ts";
 
 export type ReplicaPlace =
@@ -12,7 +12,7 @@ const S3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/;
 const SFTP = /^sftp:\/\/([\w.-]+)@([\w.-]+(?::\d{1,5})?)((?:\/[\w.-]+)+)\/?$/;
 const FILE = /^file:\/\/((?:\/[^/?#\0]+)+)\/?$/;
 
-/** A path below which nothing else is, because the service looks for replicas in it. */
+/** The path must hold nothing else, because the service looks for replicas below it. */
 export const replicaUrl: SettingType<string> = {
   placeholder: "url",
   read: (raw) => {

@@ -11,7 +11,7 @@ const STORE: readonly SettingName[] = [
   "blobs.s3.secret_access_key",
 ];
 
-/** @returns the problems of the settings together */
+/** @returns problems of the combined settings */
 export function problemsOfStandby(config: Settings): readonly Problem[] {
   const url = config.get(REPLICA);
   const isLeased = config.get("standby.lease");
@@ -25,7 +25,7 @@ export function problemsOfStandby(config: Settings): readonly Problem[] {
       ? [
           problem(
             "standby.lease",
-            "needs a replica at s3://, because only such a store can change an object conditionally",
+            "needs a replica at s3://, because only such a store supports conditional writes",
           ),
         ]
       : []),
@@ -40,14 +40,14 @@ function problemsOfBucket(config: Settings, bucket: string): readonly Problem[] 
     ...missing(config, STORE),
     ...others
       .filter((name) => config.get(name) === bucket)
-      .map((name) => problem(REPLICA, `must be in another bucket than ${name}`)),
+      .map((name) => problem(REPLICA, `must not be in the bucket of ${name}`)),
   ];
 }
 
 const missing = (config: Settings, names: readonly SettingName[]): readonly Problem[] =>
   names.filter((name) => !config.has(name)).map((name) => missingSetting(name, "standby.replica needs it"));
 
-/** @returns sentences for the operator */
+/** @returns warnings for the operator */
 export function standbyWarnings(config: Settings): readonly string[] {
   if (config.has(REPLICA)) return [];
   const ignored = SETTING_NAMES.filter((name) => name.startsWith("standby.") && config.has(name));

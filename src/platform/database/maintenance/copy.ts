@@ -1,5 +1,5 @@
-// Copies and inspects databases. SQLite makes and checks the copies, because a file that is in use cannot be copied byte by byte.
-// All functions are synchronous and take seconds for a large file, so a worker calls them.
+// Copies and inspects databases. SQLite creates and checks the copies, because a file in use cannot be copied byte by byte. All
+// functions are synchronous and take seconds for a large file, so call them in a worker.
 import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -26,8 +26,8 @@ export interface Inspected {
 }
 
 /**
- * Copies a snapshot of a database without its free pages. Other connections may write in the meantime.
- * @param target path of a new file; it is readable by its owner only, and not flushed
+ * Copies a snapshot of a database without its free pages. Other connections may write meanwhile.
+ * @param target path of a new file, which is readable by its owner only and not flushed
  * @throws DomainError `storage.*`
  */
 export function copyDatabase(connection: Database, target: string): void {
@@ -100,7 +100,7 @@ function schemaIn(connection: Database): number {
   return numberIn(connection, "SELECT max(id) FROM schema_migrations");
 }
 
-/** @returns 0 also if another program made a table of that name */
+/** @returns 0 also if another program created a table with that name */
 function numberIn(connection: Database, sql: string): number {
   try {
     return Number(connection.query(sql).values()[0]?.[0]);
@@ -113,8 +113,7 @@ function numberIn(connection: Database, sql: string): number {
 const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
 
 /**
- * Removes unfinished copies from a folder: those of processes that have ended, and those of this process, which makes one copy at
- * a time.
+ * Removes unfinished copies from a folder: those of ended processes, and those of this process, which makes one copy at a time.
  */
 export function removePartialCopies(folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {

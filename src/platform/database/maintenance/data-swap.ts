@@ -1,4 +1,4 @@
-// Replaces the database of a data directory so that a power cut at any moment leaves either the old or the new one in force. A
+// Replaces the database of a data directory. After a power failure at any moment either the old or the new one is in use: a
 // plan of the renames is written first, and the next process that opens the directory completes it. src/app/backup/restore.ts
 // provides the new database.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
@@ -51,7 +51,7 @@ export function stagingIn({ path }: DataDirectory, uuid: string): string {
 }
 
 /**
- * Puts `quartermaster.db` of the staging folder in force. The caller holds the server lock.
+ * Makes `quartermaster.db` of the staging folder the current database. The caller holds the server lock.
  * @param stamp time in the name of the folder that keeps the old database: `20260101T000000Z`
  * @returns that folder; undefined if there was no database
  * @throws DomainError `data_dir.busy` while another program has the old database open, `storage.*`
@@ -94,21 +94,16 @@ function lockForSwap(directory: DataDirectory, clock: Clock): ProcessLock {
   try {
     return lockForServer(directory, clock);
   } catch (cause) {
-    throw new DomainError(
-      "unavailable",
-      "data_dir.restoring",
-      `a restore of ${directory.path} is under way`,
-      {
-        hint: "try again when it has ended",
-        cause,
-      },
-    );
+    throw new DomainError("unavailable", "data_dir.restoring", `a restore of ${directory.path} is running`, {
+      hint: "try again when it is done",
+      cause,
+    });
   }
 }
 
 /**
  * Completes an interrupted swap, and removes unused staging folders. The caller holds the server lock.
- * @returns whether this call put a database in force
+ * @returns whether this call replaced the database
  * @throws DomainError `data_dir.restore_unreadable`, `storage.*`
  */
 export function finishSwap(directory: DataDirectory): boolean {
@@ -159,14 +154,14 @@ function readPlan(directory: DataDirectory): SwapPlan {
   throw new DomainError(
     "conflict",
     "data_dir.restore_unreadable",
-    `${planFile(directory)} does not say what a restore was about to do`,
-    { hint: "if quartermaster.db is there and whole, remove that file; otherwise restore again" },
+    `${planFile(directory)} is not a readable plan of a restore`,
+    { hint: "if quartermaster.db exists and is intact, remove the plan; otherwise restore again" },
   );
 }
 
 /**
- * Checks that no other process has the old database open: its writes would be reported as durable and then set aside. Closing the
- * last connection also copies the write-ahead log into the file, so that one complete file is set aside.
+ * Checks that no other process has the old database open: its writes would be reported as durable and then set aside. Closing
+ * the last connection also copies the write-ahead log into the file, so the one file is complete.
  * @throws DomainError `data_dir.busy`
  */
 export function assertUnused({ database }: DataDirectory): void {
@@ -183,7 +178,7 @@ export function assertUnused({ database }: DataDirectory): void {
   } catch (error) {
     const code = sqliteErrorIn(error)?.code ?? "";
     if (code.startsWith("SQLITE_BUSY")) throw inUse(error);
-    // A damaged database is a reason to restore, and is set aside with all its files.
+    // A damaged database is a reason to restore, so it does not stop the swap.
     if (!code.startsWith("SQLITE_")) throw error;
   }
 }

@@ -1,7 +1,7 @@
 // Finds damage in a database: errors in its pages, and references to missing rows. Both checks read the whole database.
 import type { Database } from "bun:sqlite";
 
-/** Faults of each kind that are reported at most. */
+/** Maximum number of faults of each kind to report. */
 export const FAULTS_MAX = 20;
 
 /**
@@ -16,10 +16,10 @@ export const integrityProblems = (connection: Database): string[] =>
       .map((row) => row.integrity_check),
   );
 
-/** SQLITE_NOMEM and SQLITE_IOERR_NOMEM: the check lists pages that it had no memory to read among the damaged ones. */
+/** SQLITE_NOMEM and SQLITE_IOERR_NOMEM: for lack of memory the check lists intact pages as damaged. */
 const NO_MEMORY = /\berror code=(?:7|3082)\b/;
 
-/** @param found the rows of an integrity check @returns those that are damage @throws as `integrityProblems` */
+/** @param found the rows of an integrity check @returns the rows that report damage @throws as `integrityProblems` */
 export function damagesIn(found: readonly string[]): string[] {
   if (found.some((text) => NO_MEMORY.test(text)))
     throw Object.assign(new Error("out of memory during the integrity check"), { code: "SQLITE_NOMEM" });

@@ -1,5 +1,5 @@
-// Reads the progress of Litestream from the files beside the database. Litestream keeps copied parts of the log in a folder, and
-// their times show its progress. Only Litestream knows whether they have reached the replica.
+// Reads the progress of Litestream from the files beside the database. Litestream keeps copied parts of the log in a folder,
+// and their file times show its progress. Only Litestream knows whether they have reached the replica.
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -27,7 +27,7 @@ function newestIn(folder: string): number | undefined {
       .map(({ parentPath, name }) => timeOf(join(parentPath, name)) ?? 0);
     return times.length === 0 ? undefined : Math.max(...times);
   } catch {
-    return undefined; // the folder is missing, or Litestream has just replaced a part of it; the next call reads it again
+    return undefined; // the folder is missing or changing; the next call reads it again
   }
 }
 

@@ -1,12 +1,12 @@
-// SQL that finds which rows of a table one of two databases has and the other lacks, by the time of their last change. The two are
-// states of one installation, so that the later one has every row of the earlier one, or a newer version of it.
+// SQL that compares two states of one installation: finds the rows of a table that one database has and the other lacks, by the
+// time of their last change. The later state has every row of the earlier one, or a newer version of it.
 import { count, eq, gt, max } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../database.ts";
 
 /** The newest rows of a table. */
 export interface NewestRows {
-  /** of their last change, UTC milliseconds; 0 without rows */
+  /** time of their last change, UTC milliseconds; 0 without rows */
   at_ms: number;
   /** how many rows have that time */
   rows: number;
@@ -14,7 +14,9 @@ export interface NewestRows {
 
 export interface TimedRows {
   newest(connection: Connection): NewestRows;
-  /** @param than the newest rows of the other database @returns rows that it lacks, or has in an older version */
+  /**
+   * @param than the newest rows of the other database @returns rows that the other database lacks or has in an older version
+   */
   countNewer(connection: Connection, than: NewestRows): number;
 }
 

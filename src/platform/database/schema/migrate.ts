@@ -36,10 +36,10 @@ export interface MigrateResult {
 }
 
 /**
- * Applies the pending migrations, all or nothing. After a failure or a crash the previous program still starts, and the call may
- * be repeated.
- * @throws DomainError `schema.newer` (database newer than the program), `schema.altered` (a migration differs from
- *   the one that ran), `schema.migration_failed`, `storage.*`
+ * Applies the pending migrations, all or nothing. After a failure or a crash the previous program still starts, and the call
+ * can be repeated.
+ * @throws DomainError `schema.newer` (database newer than the program), `schema.altered` (a migration differs from the one that
+ * ran), `schema.migration_failed`, `storage.*`
  */
 export function migrate(file: string, options: MigrateOptions): MigrateResult {
   const { replicated = false } = options;
@@ -61,7 +61,8 @@ export function migrate(file: string, options: MigrateOptions): MigrateResult {
 
 /**
  * Opens the database with the schema of this executable. Without an upgrade, the schema is read on the connection that writes
- * later, because each connection parses the whole schema. An upgrade has its own connection, whose end moves the log into the file.
+ * later, because each connection parses the whole schema. An upgrade has its own connection; closing it copies the log into the
+ * file.
  * @throws the errors of `migrate` and `openDatabase`
  */
 export function openMigrated(

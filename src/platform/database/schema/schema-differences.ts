@@ -1,5 +1,5 @@
-// Compares the tables, indexes, triggers and views of a database with those of the migrations. A foreign object can change or
-// hide rows without a trace, for example a trigger on the audit log.
+// Compares the tables, indexes, triggers and views of a database with those of the migrations. A foreign object, such as a
+// trigger on the audit log, can change or hide rows without a trace.
 import { Database } from "bun:sqlite";
 import { migrations } from "../../../../migrations/index.ts";
 import { FAULTS_MAX } from "../maintenance/integrity.ts";
@@ -40,7 +40,7 @@ const keyOf = ({ type, name }: SchemaObject): string => `${type} ${name}`;
 
 const isAllowed = ({ type, name, sql }: SchemaObject): boolean =>
   type === "table" &&
-  (sql ?? "").startsWith("CREATE TABLE") && // not a virtual table, which runs code of its own
+  (sql ?? "").startsWith("CREATE TABLE") && // not a virtual table, which would run its own code
   [...REPLICATION_TABLES, ...SQLITE_TABLES].some((pattern) => pattern.test(name));
 
 /** Leaves out the indexes that SQLite makes for the constraints of a table, which are part of its text. */
@@ -51,7 +51,7 @@ const objectsIn = (connection: Database): SchemaObject[] =>
     )
     .all();
 
-/** By number of the schema. Kept, because all migrations take 40 ms to run. */
+/** By schema number; cached, because running all migrations takes 40 ms. */
 const made = new Map<number, readonly SchemaObject[]>();
 
 const objectsOf = (schema: number): readonly SchemaObject[] =>

@@ -1,4 +1,4 @@
-// Asks an open database for its schema. schema.ts decides whether this program can use it.
+// Reads the schema number of an open database. schema.ts decides whether this program can use it.
 import { sql } from "drizzle-orm";
 import type { Connection } from "../database.ts";
 

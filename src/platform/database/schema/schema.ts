@@ -69,13 +69,13 @@ export interface MigrationState {
   name: string;
   /** `unknown`: applied to the database, and missing or different in this program */
   state: "applied" | "pending" | "unknown";
-  /** UTC milliseconds, and the version of the program that applied it; null if it was not applied */
+  /** time in UTC milliseconds and version of the program that applied it; null if not applied */
   appliedAtMs: number | null;
   appliedBy: string | null;
 }
 
 /**
- * Reads the state of all migrations, also of a database of a newer program; changes nothing.
+ * Reads the state of all migrations, also if a newer program wrote the database; changes nothing.
  * @throws DomainError `storage.*`
  */
 export function migrationsOf(file: string): MigrationState[] {
@@ -125,7 +125,7 @@ export function appliedMigrations(connection: Database): Applied[] {
 }
 
 /**
- * @param way a further remedy for a newer database, besides starting the program that made it
+ * @param way another remedy for a newer database, besides starting the program that wrote it
  * @returns the schema number
  * @throws DomainError `schema.newer`, `schema.altered`
  */
@@ -150,13 +150,13 @@ function newer(
     "conflict",
     "schema.newer",
     `the database has schema ${row.id} (made by version ${row.applied_by}); this program knows up to ${programKnows}`,
-    { hint: way === undefined ? start : `${start}, or go back to the copy made before the upgrade: ${way}` },
+    { hint: way === undefined ? start : `${start}, or restore the copy from before the upgrade: ${way}` },
   );
 }
 
 /**
- * @returns the command that goes back to the newest copy that this program can use. Later changes are then no longer in
- *   force; the replaced database is kept.
+ * @returns the command that restores the newest copy that this program can use. The restored state lacks later changes; the
+ * replaced database is kept.
  */
 export function restoreInstructions(
   file: string,
@@ -172,7 +172,7 @@ export function restoreInstructions(
   return restoreCommand(join(backupDirectory, newest), dirname(file));
 }
 
-/** @returns the command that puts `file` in force in a data directory, quoted for a POSIX shell */
+/** @returns the command that restores `file` into a data directory, quoted for a POSIX shell */
 export const restoreCommand = (file: string, directory: string): string =>
   `quartermaster backup restore ${shellWord(file)} --data-dir ${shellWord(directory)} --confirm ${shellWord(basename(directory))}`;
 

@@ -21,7 +21,7 @@ export function whyUnavailable({ status, email }: User, key: KeyView, action: Ke
 interface KeyPageProps {
   user: User;
   key: KeyView;
-  /** keys of the user that are still to be revoked at the gateway */
+  /** number of the user's keys that must still be revoked at the gateway */
   revocationsPending: number;
 }
 

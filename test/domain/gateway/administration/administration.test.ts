@@ -106,7 +106,7 @@ test("a failure is reported in the gateway's words at once, and in an operator's
   const failure = { reason: "gateway.account_missing", message: "ana@example.org has no key: no account" };
   await expect(ensure(world, user)).rejects.toMatchObject({ ...failure, kind: "conflict" });
   expect(directoryOf(world).show(user)).toMatchObject({
-    problem: "the gateway has no account of this address",
+    problem: "the gateway has no account with this address",
     problemCode: "account_missing",
   } satisfies Partial<KeyView>);
   const { calls } = world.upstream;

@@ -165,7 +165,7 @@ test("DAT-7 starting an older program on a newer database prints the exact comma
   const folder = dirname(here.file);
   const command = `quartermaster backup restore ${backup} --data-dir ${folder} --confirm ${basename(folder)}`;
   expect(hintOf(() => here.migrate([FAMILIES]))).toBe(
-    `start version 2.0.0 or newer again, or go back to the copy made before the upgrade: ${command}`,
+    `start version 2.0.0 or newer again, or restore the copy from before the upgrade: ${command}`,
   );
 });
 

@@ -363,7 +363,7 @@ describe("CON-25 columns and rows of a list", () => {
       { pointer: "/query", detail: "per_page must be 25, 50 or 100" },
       {
         pointer: "/query",
-        detail: `columns must be names of columns of this list, all or none with + or - before: ${columns}`,
+        detail: `columns must be names of this list's columns, either all or none with a + or - before them: ${columns}`,
       },
     ]);
     const unknown = await (await keep({ path: "/console/nope", query: "columns=zzz&per_page=x" })).json();

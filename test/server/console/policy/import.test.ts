@@ -107,7 +107,7 @@ test("CON-68 a key that did not sign is corrected without sending the bundle aga
   const cut = await upload({}, bundle.slice(0, bundle.byteLength / 2));
   expect([cut.status, cut.html.includes("not a complete bundle")]).toEqual([422, true]);
   const noKey = await upload({ trust: "none" });
-  expect([noKey.status, noKey.html.includes("no Ed25519 public key")]).toEqual([400, true]);
+  expect([noKey.status, noKey.html.includes("must hold Ed25519 public keys")]).toEqual([400, true]);
   expect(versions()).toEqual(["guide 1.0.0", "used 1.0.0"]);
 });
 

@@ -1,18 +1,21 @@
-// The repositories of a connection as git reaches them: their addresses, the credential for them, and a private folder for each run.
+// Prepares access to a connection's repositories with git: their URLs, the credential, and a private folder for each run.
 import type { TemporaryFolders } from "../../../../platform/files/temporary-folders.ts";
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
 import { type GitArchiveTarget, type GitRun, GitTransport } from "./git-transport.ts";
 
-/** User names that the host or, by custom, any server takes with a token (Bitbucket Cloud, "Repository access tokens"). */
+/**
+ * User names to send with a token: the one that Bitbucket Cloud documents ("Repository access tokens"), and a common one for
+ * other servers.
+ */
 const TOKEN_USER = "x-token-auth";
 
 export interface CloneAccess {
   outbound: Pick<Outbound, "connectionSettings">;
-  /** for what git writes */
+  /** folder for files that git writes */
   folders: TemporaryFolders;
-  /** @returns the absolute path of git, if the machine has it; default: it has none */
+  /** @returns the absolute path of git; default: the machine has no git */
   findGit?: (() => string | undefined) | undefined;
 }
 
@@ -42,7 +45,7 @@ export class Clones {
     return (await this.#git.installed({ folder: folder.path, ...this.bounds })).version;
   }
 
-  /** @param names whole names of refs; the same ones are looked up once @returns the object names of those that exist */
+  /** @param names full names of refs; each is looked up once @returns the object names of those that exist */
   async refs(repository: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const key = JSON.stringify([repository, names]);
     const listed = this.#listed.get(key) ?? this.#run(repository, (run) => this.#git.refs(run, names));

@@ -1,11 +1,11 @@
-// The environment and the settings of one run of git. The settings of the machine and of its user have no effect.
+// The environment and the settings of one run of git. Settings of the machine and of its user have no effect.
 import { SHARED_TEXT_PATH } from "../../../../platform/programs/program.ts";
 
 const MIB = 1024 ** 2;
-/** Seconds without a byte from the host after which git ends, even if this process was killed in the meantime. */
+/** Seconds without a byte from the host after which git ends, even if this process was killed. */
 const SILENT_SECONDS_MAX = 60;
 
-/** A repository as git reaches it. */
+/** How git reaches a repository. */
 export interface GitRemote {
   /** https, without a user name */
   url: string;
@@ -15,11 +15,11 @@ export interface GitRemote {
   proxy: string | undefined;
 }
 
-/** Places of one run, all of them private. */
+/** The private files and folders of one run. */
 export interface GitPlaces {
-  /** has no files */
+  /** an empty folder */
   home: string;
-  /** PEM file with every certificate authority that is trusted */
+  /** PEM file with all trusted certificate authorities */
   authorities: string;
   /** bare repository */
   repository: string;
@@ -46,7 +46,7 @@ export const gitEnvironment = ({ home, repository }: GitPlaces): Readonly<Record
   TZ: "UTC",
 });
 
-/** Arguments by which every run reads the settings. */
+/** Arguments that make every run read the settings. */
 export const WITH_SETTINGS: readonly string[] = ["-c", `include.path=${SHARED_TEXT_PATH}`];
 
 /**
@@ -66,7 +66,8 @@ export function gitSettings(
       fsmonitor: "false",
       packedGitLimit: 32 * MIB,
       packedGitWindowSize: MIB,
-      // Files beyond that are streamed, without export-subst and line endings. Another value changes what archives contain.
+      // git streams larger files, without export-subst and line ending conversion. A different value changes the content of
+      // archives.
       deltaBaseCacheLimit: 16 * MIB,
       bigFileThreshold: 32 * MIB,
     }),
@@ -101,5 +102,5 @@ const section = (name: string, values: Readonly<Record<string, string | number>>
   ...Object.entries(values).map(([key, value]) => `\t${key} = ${quotedValue(String(value))}`),
 ];
 
-/** git-config(1), "Syntax": only these two are escaped. No value here has a line break. */
+/** Only these two characters need escapes (git-config(1), "Syntax"). No value here has a line break. */
 const quotedValue = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

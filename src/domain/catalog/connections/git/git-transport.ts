@@ -1,6 +1,6 @@
 // Reads repositories with the git program of the machine: resolves a ref to a commit, and fetches the archive of a commit. No
-// code of a repository runs: nothing is checked out, and git uses no hooks, filters, submodules or settings except ours. Each
-// run has a private folder, which its owner removes.
+// code of a repository runs: nothing is checked out, and git uses our settings only, without hooks, filters or submodules. Each
+// run has a private folder, which the caller removes.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import {
 } from "./git-settings.ts";
 import { GIT_OUTPUT_BYTES_MAX, type InstalledGit, installedGit } from "./installed-git.ts";
 
-/** Disk space that one commit of a repository, without its history, may take while it is fetched. */
+/** Maximum disk space for fetching one commit without its history. */
 export const GIT_FOLDER_BYTES_MAX = 300 * 1024 ** 2;
 const ERROR_BYTES_KEPT = 64 * 1024;
 /** Length of an object name with SHA-256. */
@@ -24,21 +24,21 @@ const LONG_NAME = 64;
 
 export interface GitRun {
   remote: GitRemote;
-  /** every certificate authority that is trusted, in PEM */
+  /** all trusted certificate authorities, in PEM */
   authorities: string;
-  /** private and empty */
+  /** a private, empty folder */
   folder: string;
   signal: AbortSignal;
 }
 
-/** Where an archive goes, and how large it may be. */
+/** The target of an archive, and its maximum size. */
 export interface GitArchiveTarget {
   /** open file */
   file: number;
   /** path of that file */
   path: string;
   bytesMax: number;
-  /** @returns the error for more than that */
+  /** @returns the error for a larger archive */
   refuse(): DomainError;
 }
 
@@ -66,8 +66,8 @@ export class GitTransport {
   /**
    * Fetches one commit without its history, and writes its tar archive.
    * @param path folder of the repository; empty for all of it
-   * @returns when it was committed, in UTC milliseconds; undefined if the commit has no such folder
-   * @throws DomainError `source.too_large`; what the target refuses with
+   * @returns the time of the commit, UTC milliseconds; undefined if the commit has no such folder
+   * @throws DomainError `source.too_large`; the errors of the target
    */
   async archive(
     run: GitRun,
@@ -117,7 +117,7 @@ export class GitTransport {
   }
 }
 
-/** Folder around everything in an archive, which is removed later. */
+/** Folder around everything in an archive; a later step removes it. */
 const TOP = "archive";
 const SUBMODULES = ".gitmodules";
 const FETCH = [
@@ -155,7 +155,7 @@ const DISK_FULL = /No space left on device|Disk quota exceeded/;
 /** Messages of old and new versions of libcurl. */
 const PROXY_REFUSAL = /Received HTTP code (\d{3}) from proxy|CONNECT tunnel failed, response (\d{3})/;
 
-/** The first that matches decides. */
+/** The first match decides. */
 const MEANINGS: readonly [RegExp, SourceFault][] = [
   [/not our ref|unadvertised object|no such remote ref|couldn't find remote ref/i, "ref_not_found"],
   [/remote-https' is not a git command|unable to find remote helper/, "git_missing"],
@@ -167,8 +167,8 @@ const MEANINGS: readonly [RegExp, SourceFault][] = [
 ];
 
 /**
- * Maps the messages of git to errors. git runs in one language, and no error repeats its text. Lines from the host are ignored,
- * except the one that names a missing object.
+ * Maps the messages of git to errors. git always runs in the same language, and errors never repeat its text. Lines from the
+ * host are ignored, except the one that names a missing object.
  * @returns the error for a run that failed
  */
 export function gitFault(errors: string): DomainError {
@@ -202,7 +202,7 @@ function refLines(output: string): [name: string, object: string][] {
 }
 
 /**
- * The list of submodules goes into the archive of a folder as well, because it tells a submodule from a folder without files.
+ * The archive of a folder also includes the list of submodules, which distinguishes a submodule from a folder without files.
  * @returns the paths to archive; undefined if the folder is missing
  */
 function partsIn(listing: string, path: string): string[] | undefined {
@@ -212,7 +212,7 @@ function partsIn(listing: string, path: string): string[] | undefined {
   return has("blob", SUBMODULES) ? [SUBMODULES, path] : [path];
 }
 
-/** An object of another kind under that name, such as a tag, is not the commit. */
+/** The name may belong to another kind of object, such as a tag. */
 function timeOf(commit: string, output: string): number | undefined {
   const [name, seconds] = output.trim().split(" ");
   if (name !== commit) throw sourceFault("ref_not_found");

@@ -1,13 +1,13 @@
-// The git program of the machine. Only connections without an archive at the API of their host need it.
+// The machine's git program. Only connections whose host API serves no archives need it.
 import { lstatSync } from "node:fs";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runProgram } from "../../../../platform/programs/program.ts";
 import { sourceFault } from "../faults.ts";
 
-/** The oldest version with every feature that is used. */
+/** The oldest version that has every feature we use. */
 export const GIT_VERSION_MIN: readonly [number, number] = [2, 30];
 
-/** Limit for the output of git other than an archive. Only refs that were asked for are listed. */
+/** Limit for git output other than archives. Lists contain only the requested refs. */
 export const GIT_OUTPUT_BYTES_MAX = 1024 ** 2;
 
 export interface InstalledGit {
@@ -47,7 +47,7 @@ async function versionOf(
   }
 }
 
-/** @returns the version in the output of `git version`; undefined if it is older than GIT_VERSION_MIN, or none */
+/** @returns the version in the output of `git version`; undefined if it is missing or older than GIT_VERSION_MIN */
 export function supportedGitVersion(output: string): string | undefined {
   const [, version = "", major = "", minor = ""] = /^git version ((\d+)\.(\d+)\S*)/.exec(output) ?? [];
   const [majorMin, minorMin] = GIT_VERSION_MIN;

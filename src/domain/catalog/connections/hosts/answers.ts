@@ -1,4 +1,4 @@
-// Maps answers of repository hosts, and failed requests, to errors. No error repeats the text of a response.
+// Maps responses of repository hosts, and failed requests, to errors. No error repeats the text of a response.
 import { DomainError } from "../../../../platform/errors.ts";
 import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import { proxyFault, rateLimited, sourceFault } from "../faults.ts";
@@ -7,14 +7,14 @@ import { proxyFault, rateLimited, sourceFault } from "../faults.ts";
 export const ANSWER_BYTES_MAX = 1024 ** 2;
 
 const CERTIFICATE_FAULT = /CERT|VERIFY|SIGNATURE|TLS/;
-/** Code of the runtime for the answer of a proxy to CONNECT other than 2xx. */
+/** The runtime's error code if a proxy answers CONNECT with a status other than 2xx. */
 const PROXY_REFUSAL = "ERR_PROXY_TUNNEL";
 const statusIn = (cause: unknown): number =>
   cause instanceof Error && "status" in cause ? Number(cause.status) : 0;
 const codeIn = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "";
 
-/** @returns the error for a request that got no whole response; errors that say more stay */
+/** @returns the error for a request without a complete response; more specific errors are returned unchanged */
 export function networkFault(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return sourceFault("too_slow");
   if (!(error instanceof DomainError)) return sourceFault("host_down", error);
@@ -30,8 +30,8 @@ export const isRedirect = (status: number): boolean => status >= 300 && status <
 export const isMissing = (status: number): boolean => status === 404 || status === 409 || status === 422;
 
 /**
- * An API that redirects within its own origin has the repository under another name. One that redirects elsewhere is not at the
- * address of the connection.
+ * A redirect within the API's origin means that the repository was renamed. A redirect elsewhere means that the connection's
+ * URL is wrong.
  * @throws DomainError `source.renamed`, `source.bad_answer`
  */
 export async function refuseRedirect(response: Response, apiBase: string): Promise<void> {
@@ -56,9 +56,9 @@ const isLimited = (headers: Headers): boolean =>
   headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
 
 /**
- * Reads `Retry-After`, a number or a time (RFC 9110 section 10.2.3), else the time at which a limit ends (GitHub `X-RateLimit-Reset`,
- * GitLab `RateLimit-Reset`). Times are compared with the `Date` of the response, because clocks differ.
- * @returns seconds; undefined unless the host says
+ * Reads `Retry-After`, a number or a time (RFC 9110 section 10.2.3), else the time at which a limit ends (GitHub
+ * `X-RateLimit-Reset`, GitLab `RateLimit-Reset`). Times are compared with the `Date` of the response, because clocks differ.
+ * @returns seconds; undefined if the host does not say
  */
 function waitIn(headers: Headers): number | undefined {
   const after = headers.get("retry-after") ?? "";
@@ -81,7 +81,7 @@ export async function bodyText({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** @throws DomainError `source.bad_answer`; the message of the parser would repeat the text */
+/** @throws DomainError `source.bad_answer`, because the parser's message would repeat the text */
 export function parsedAnswer(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -13,9 +13,9 @@ import { sourceFault } from "../faults.ts";
 import { bodyText, isMissing, networkFault, parsedAnswer, refuseRedirect, requireStatus } from "./answers.ts";
 import { encodedParts, requireShape, timeIn } from "./host.ts";
 
-/** A token is renewed that long before its end. */
+/** How long before its end a token is renewed. */
 const RENEWED_BEFORE_MS = MINUTE_MS;
-/** Leaves room for clocks that differ. */
+/** Allows for clocks that differ. */
 const ISSUED_BEFORE_SECONDS = 60;
 const VALID_SECONDS = 540;
 const TIME_LIMIT_MS = 30 * SECOND_MS;
@@ -142,14 +142,14 @@ export class AppTokens {
   }
 }
 
-/** A connection whose host or app changes at a reload uses no token of the former one. */
+/** If a reload changes the host or app of a connection, tokens of the former one are no longer used. */
 const keyOf = (
   { id, apiBase }: Pick<Connection, "id" | "apiBase">,
   { appId, key }: AppCredential,
   repository: string,
 ): string => `${id} ${apiBase} ${appId} ${sha256Hex(key.reveal())} ${repository.toLowerCase()}`;
 
-/** GitHub gives keys in PKCS #1, which the signing library does not read. */
+/** GitHub issues keys in PKCS #1, which the signing library cannot read. */
 async function signingKey(pem: Secret) {
   try {
     const key = createPrivateKey(pem.reveal()).export({ type: "pkcs8", format: "pem" });

@@ -1,4 +1,4 @@
-// The API of Bitbucket Cloud, version 2.0. It has no archives for access tokens, so those come through git.
+// The API of Bitbucket Cloud, version 2.0. It serves no archives to access tokens, so archives come through git.
 import { Type } from "@sinclair/typebox";
 import { encodedParts, type Host, requireShape, timeIn } from "./host.ts";
 

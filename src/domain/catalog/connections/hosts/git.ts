@@ -4,7 +4,7 @@ import type { Ask, Host } from "./host.ts";
 const refsOf = (ask: Ask, repository: string, ref: string) =>
   ask.refs(repository, [`refs/heads/${ref}`, `refs/tags/${ref}`]);
 
-/** The server answers under the name that was asked for, or not at all. @source gitprotocol-http(5) */
+/** The server answers under the requested name, or not at all. @source gitprotocol-http(5) */
 export const git: Host = {
   scheme: "git",
   isNested: false,
@@ -12,9 +12,9 @@ export const git: Host = {
   branch: async (ask, repository, ref) => (await refsOf(ask, repository, ref)).get(`refs/heads/${ref}`),
   tag: async (ask, repository, ref) => {
     const refs = await refsOf(ask, repository, ref);
-    // An annotated tag has its own object; the other one is the commit behind it.
+    // An annotated tag has its own object; the name with `^{}` is the commit behind it.
     return refs.get(`refs/tags/${ref}^{}`) ?? refs.get(`refs/tags/${ref}`);
   },
-  // A commit that no branch and no tag points to is only checked when it is fetched.
+  // A commit that is neither a branch nor a tag is checked only when it is fetched.
   commit: async (_ask, _repository, { object }) => ({ commit: object, committedAtMs: undefined }),
 };

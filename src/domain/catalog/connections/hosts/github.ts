@@ -29,7 +29,7 @@ export const github: Host = {
     return requireShape(Reference, await ask.json(path, JSON_ONLY))?.object.sha;
   },
   commit: async (ask, repository, { kind, ref, object }) => {
-    // An annotated tag has its own object; this endpoint answers with the commit behind it.
+    // An annotated tag has its own object; this endpoint returns the commit behind it.
     const wanted = kind === "tag" ? `tags/${ref}` : object;
     const found = await ask.text(`${pathOf(repository)}/commits/${encodeURIComponent(wanted)}`, SHA_ONLY);
     if (found === undefined) return undefined;

@@ -8,9 +8,9 @@ export type RefKind = "branch" | "tag" | "commit";
 
 export interface NamedRef {
   kind: RefKind;
-  /** as named; for a commit its object name */
+  /** as the administrator named it; for a commit, its object name */
   ref: string;
-  /** object name that the host gave for a branch or a tag; of a tag perhaps the tag itself */
+  /** object name of the branch or tag at the host; for a tag, possibly of the tag object */
   object: string;
 }
 
@@ -21,32 +21,32 @@ export interface FoundCommit {
   committedAtMs: number | undefined;
 }
 
-/** Asks the host of one connection. Paths are below its API. */
+/** Requests to the host of one connection. Paths are below its API. */
 export interface Ask {
   /**
    * @returns the document; undefined if the host has none at that path
    * @throws DomainError `source.*`
    */
   json(path: string, headers?: Readonly<Record<string, string>>): Promise<unknown>;
-  /** The same for a text. */
+  /** Like `json`, but returns text. */
   text(path: string, headers?: Readonly<Record<string, string>>): Promise<string | undefined>;
-  /** @returns whether the host offers git that repository @throws DomainError `source.*` */
+  /** @returns whether the host serves that repository to git @throws DomainError `source.*` */
   offers(repository: string): Promise<boolean>;
   /**
    * @param names whole names of refs
-   * @returns the object names of those that exist; under `^{}` what an annotated tag points to
+   * @returns the object names of those that exist; under `^{}` the target of an annotated tag
    * @throws DomainError `source.*`
    */
   refs(repository: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-/** The API of one kind of host. Names are checked before, and encoded here. */
+/** The API of one kind of host. Callers have checked the names; this code encodes them. */
 export interface Host {
-  /** beginning of a `source_ref` */
+  /** prefix of a `source_ref` */
   scheme: string;
-  /** groups may contain groups */
+  /** whether groups may contain groups */
   isNested: boolean;
-  /** @returns the full name as the host spells it; undefined if there is no such repository */
+  /** @returns the full name in the host's spelling; undefined if there is no such repository */
   fullName(ask: Ask, repository: string): Promise<string | undefined>;
   /** @returns the object name of a branch; undefined for none */
   branch(ask: Ask, repository: string, ref: string): Promise<string | undefined>;
@@ -56,7 +56,7 @@ export interface Host {
   commit(ask: Ask, repository: string, named: NamedRef): Promise<FoundCommit | undefined>;
   /** @returns the path of an archive with one folder around everything; missing if archives come through git */
   archivePath?(repository: string, commit: string, folder: string): string;
-  /** @returns whether the credential may write, if the host says so */
+  /** @returns whether the credential may write; undefined if the host does not say */
   mayWrite?(ask: Ask, repository: string): Promise<boolean | undefined>;
 }
 

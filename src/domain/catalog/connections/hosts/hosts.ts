@@ -1,4 +1,4 @@
-// The hosts by provider.
+// The API of each provider.
 import type { Provider } from "../connection.ts";
 import { bitbucketCloud } from "./bitbucket-cloud.ts";
 import { bitbucketDataCenter } from "./bitbucket-data-center.ts";

@@ -1,5 +1,5 @@
-// Sends the requests of one inspection to the host of its connection. The credential goes to the exact origin of the API and nowhere
-// else. Only archives may redirect, to origins that are listed for the connection; every other address is built here.
+// Sends the requests of one inspection to the host of its connection. The credential goes to the exact origin of the API and
+// nowhere else. Only archives may redirect, to origins that are listed for the connection; all other URLs are built here.
 import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
@@ -17,7 +17,7 @@ import {
 import type { AppTokens } from "./app-tokens.ts";
 import type { Ask } from "./host.ts";
 
-/** For all requests of one inspection together. */
+/** Time limit for all requests of one inspection together. */
 export const INSPECTION_MS_MAX = 60_000;
 export const REDIRECTS_MAX = 5;
 
@@ -29,7 +29,7 @@ export interface RequestsDependencies extends CloneAccess {
 interface Target {
   destination: string;
   url: string;
-  /** whether it is the origin that the credential is for */
+  /** whether the credential may be sent to this origin */
   isOwn: boolean;
 }
 
@@ -43,7 +43,7 @@ const REFS_SERVICE = "/info/refs?service=git-upload-pack";
 const REFS_ANSWER = "application/x-git-upload-pack-advertisement";
 
 export class HostRequests implements Ask {
-  /** what needs the git program */
+  /** functions that need the git program */
   readonly clones: Clones;
   readonly #destinations;
   #offered: Promise<boolean> | undefined;
@@ -82,7 +82,7 @@ export class HostRequests implements Ask {
     return await this.#bounded(() => bodyText(response));
   }
 
-  /** Asks only once. Finds problems with the host or the credential before git runs. */
+  /** Sends one request, which finds problems with the host or the credential before git runs. */
   async offers(repository: string): Promise<boolean> {
     this.#offered ??= this.#readOffer(repository);
     return await this.#offered;
@@ -103,7 +103,7 @@ export class HostRequests implements Ask {
     return true;
   }
 
-  /** @returns the response with an archive, after its redirects; undefined if there is none */
+  /** @returns the response with an archive, after redirects; undefined if there is none */
   async archive(path: string): Promise<Response | undefined> {
     let target = this.#target(path);
     for (let redirects = 0; ; redirects += 1) {
@@ -132,7 +132,7 @@ export class HostRequests implements Ask {
     }
   }
 
-  /** Renews a token of an app once if the host refuses it. */
+  /** Renews an app token once if the host refuses it. */
   async #authorized(target: Target, headers: Headers): Promise<Response> {
     const response = await this.#send(target, headers);
     const credential = this.connection.credential();

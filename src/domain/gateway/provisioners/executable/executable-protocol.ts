@@ -18,14 +18,14 @@ import {
 } from "../provisioner.ts";
 
 const PROTOCOL_VERSION = 1;
-/** Bytes on standard output. */
+/** Maximum bytes on standard output. */
 export const ANSWER_BYTES_MAX = 1024 * 1024;
 export const EXTERNAL_ID_CHARS_MAX = 512;
 export const ALIAS_CHARS_MAX = 512;
 export const CREDENTIAL_CHARS_MAX = 8_192;
-/** Bytes of JSON; it is stored with the key and sent with every call. */
+/** Maximum bytes of the JSON that is stored with the key and sent with every call. */
 export const METADATA_BYTES_MAX = 64 * 1024;
-/** Places of an invalid response that are named. */
+/** Maximum number of invalid places to name in a response. */
 export const PROBLEM_PLACES_MAX = 3;
 
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -47,7 +47,7 @@ const Failure = Type.Object(
 const Status = Type.Object({ status: Type.Union([Type.Literal("success"), Type.Literal("error")]) });
 
 const EnsureResult = Type.Object({
-  // It is sent in a header: printable, without spaces.
+  // Printable text without spaces, because it is sent in a header.
   credential: nullable(Type.String({ maxLength: CREDENTIAL_CHARS_MAX, pattern: "^[!-~]+$" })),
   external_id: text(EXTERNAL_ID_CHARS_MAX),
   alias: text(ALIAS_CHARS_MAX),
@@ -169,7 +169,7 @@ function parseJson(bytes: Uint8Array): unknown {
 function expected<T extends TSchema>(schema: T, response: unknown): Static<T> {
   if (Value.Check(schema, response)) return response;
   const places = new Set(Array.from(Value.Errors(schema, response), ({ path }) => path || "/"));
-  throw violation(`returned an invalid answer at ${[...places].slice(0, PROBLEM_PLACES_MAX).join(", ")}`);
+  throw violation(`returned an invalid response at ${[...places].slice(0, PROBLEM_PLACES_MAX).join(", ")}`);
 }
 
 const isCode = (code: string): code is ProvisionerCode => PROVISIONER_CODES.some((known) => known === code);

@@ -1,6 +1,5 @@
-// The provisioner that is an executable of the operator: sends requests and handles the responses. executable-protocol.ts defines
-// the documents; `run` executes a verified copy with a time limit.
-// Source: handbook: gateway, The provisioner protocol.
+// The provisioner that runs the operator's executable: sends requests and handles responses. executable-protocol.ts defines the
+// documents; `run` executes a verified copy with a time limit. Source: handbook: gateway, The provisioner protocol.
 
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { inspectExecutable } from "../../../../platform/programs/executable-checks.ts";
@@ -31,7 +30,7 @@ import {
 /** Runs the executable once. @throws DomainError if it did not run to its end */
 export type RunExecutable = (invocation: Invocation, signal: AbortSignal) => Promise<ProgramResult>;
 
-/** The environment of an executable unless the operator configures another; it gets none of our variables. */
+/** The default environment of an executable, which gets none of our variables. */
 const BASE_ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LANG: "C.UTF-8",
@@ -85,7 +84,7 @@ async function undoProvisioning(
 ): Promise<void> {
   const externalId = externalIdOf(result);
   if (externalId === undefined || externalId === request.previous?.externalId) return;
-  // The next attempt without a key supersedes a key that cannot be revoked now; the first failure is reported.
+  // If the key cannot be revoked now, the next attempt supersedes it. The first failure is reported.
   await ask(revokeMessage(request.identity, externalId), signal).catch(() => undefined);
 }
 
@@ -99,7 +98,7 @@ async function revoke(ask: Ask, { identity, externalId }: RevokeRequest, signal:
   }
 }
 
-/** The protocol has no such question. A newly requested key supersedes all others, so it is the only one afterward. */
+/** The protocol cannot list keys. A newly requested key supersedes all others, so it is the only one afterward. */
 async function findOrphanedKey(
   ask: Ask,
   identity: GatewayIdentity,
@@ -114,7 +113,7 @@ async function findOrphanedKey(
   }
 }
 
-/** A response of that size is not an outage, but an unusable list. */
+/** A response of that size means an unusable list, not an outage. */
 function rejectLargeListing(error: unknown): never {
   const { cause } = error instanceof ProvisionerError ? error : {};
   if (cause instanceof DomainError && cause.reason === "program.output_too_large")
@@ -131,7 +130,7 @@ const asUnavailable = (error: unknown): unknown =>
     : error;
 
 /**
- * Checks before the service starts what an executable needs.
+ * Checks the requirements of an executable before the service starts.
  * @returns all problems, with pointers into the configuration; empty for the built-in provisioner
  * @source handbook: gateway, How it is run
  */

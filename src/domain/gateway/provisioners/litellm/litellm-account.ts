@@ -1,5 +1,4 @@
-// The account of a user at the gateway, found by address, and our keys in it, found by name or by the metadata we stored with
-// them.
+// Finds a user's account at the gateway by address, and our keys in it by name or by the metadata that we stored with them.
 import type { JsonObject } from "../../../../platform/json/json-object.ts";
 import { ALIAS_PREFIX } from "../../wire.ts";
 import { ProvisionerError } from "../provisioner.ts";
@@ -7,7 +6,7 @@ import type { LitellmApi } from "./litellm-api.ts";
 import type { ListedKey } from "./litellm-responses.ts";
 
 export const LITELLM_PROVISIONER = "builtin-litellm";
-/** Names that a user's key may have: the plain one, then `-2` up to this number. */
+/** Highest number in a key's name: the names are the plain one, then `-2` up to this. */
 export const ALIASES_MAX = 100;
 const MANAGED_BY = "quartermaster";
 
@@ -19,7 +18,7 @@ export interface Account {
 /** @returns the address in the form in which it is compared and stored */
 export const foldEmail = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 
-/** @returns the accounts with exactly this address; a search finds more, and one may be on two pages */
+/** @returns the accounts with exactly this address; the search may find others, and one on two pages */
 export async function findAccounts(api: LitellmApi, email: string): Promise<Account[]> {
   const found = new Map<string, Account>();
   for (const { user_id: userId, user_email, teams } of await api.users(email)) {
@@ -44,7 +43,7 @@ export function onlyTeam({ teamIds }: Account): string {
   if (team !== undefined && others.length === 0) return team;
   throw new ProvisionerError(
     "conflict",
-    `the account is in ${teamIds.length} teams, and a key is made in exactly one`,
+    `the account is in ${teamIds.length} teams, and a key needs exactly one`,
   );
 }
 
@@ -61,7 +60,7 @@ export function aliasesOf(email: string): string[] {
   return Array.from({ length: ALIASES_MAX }, (_, at) => (at === 0 ? plain : `${plain}-${at + 1}`));
 }
 
-/** @returns our keys: by name, or by metadata */
+/** @returns our keys, recognized by name or by metadata */
 export function selectOwnKeys(listed: readonly ListedKey[], email: string): ListedKey[] {
   const aliases = new Set(aliasesOf(email));
   return listed.filter(

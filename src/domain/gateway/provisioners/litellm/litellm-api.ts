@@ -24,14 +24,14 @@ import {
 
 /** The maximum page size of the gateway. */
 export const PAGE_SIZE = 100;
-/** Pages of one list that are read; a search for an address finds all addresses that contain it. */
+/** Maximum number of pages to read from one list; a search for an address finds all addresses that contain it. */
 export const PAGES_MAX = 50;
 
 interface Answer extends AdminResponse {
   operation: string;
 }
 
-/** The requests of one provisioner call; all of them end with the signal. Every method @throws ProvisionerError */
+/** The requests of one provisioner call; the signal ends all of them. Every method @throws ProvisionerError */
 export class LitellmApi {
   constructor(
     private readonly gateway: { request: AdminRequest; adminKey: Secret },
@@ -84,7 +84,7 @@ export class LitellmApi {
     if (response.status !== 404) this.#read(response, Type.Object({}));
   }
 
-  /** @returns the models as provisioners write them; model-listing.ts checks the list */
+  /** @returns the models in the provisioners' format; model-listing.ts checks the list */
   async models(): Promise<unknown[]> {
     const message = { method: "GET", path: "/v1/models", headers: {}, bytesMax: LISTING_BYTES_MAX } as const;
     return this.#read(await this.#send("/v1/models", message), ModelList).data.map(toWrittenModel);
@@ -122,7 +122,9 @@ export class LitellmApi {
       return { operation, ...(await request({ ...message, headers }, this.signal)) };
     } catch (thrown) {
       if (thrown instanceof ProvisionerError) throw thrown;
-      const why = this.signal.aborted ? "there was no answer within the time of one call" : causesOf(thrown);
+      const why = this.signal.aborted
+        ? "there was no response within the time limit of one call"
+        : causesOf(thrown);
       throw this.#failure("unavailable", `${operation}: ${why}`, thrown);
     }
   }
@@ -149,7 +151,7 @@ export class LitellmApi {
   }
 }
 
-/** Other members say nothing about the model, or change with the time. */
+/** The other members do not describe the model, or change over time. */
 const toWrittenModel = ({ id, display_name: name, metadata }: Static<typeof ModelList>["data"][number]) => ({
   id,
   ...(typeof name === "string" && { display_name: name }),

@@ -26,11 +26,11 @@ import {
 import type { LitellmApi } from "./litellm-api.ts";
 import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-responses.ts";
 
-/** The wanted properties of a key, except its name and lifetime. */
+/** The desired properties of a key, except its name and lifetime. */
 interface Wanted {
   email: string;
   members: JsonObject;
-  /** what the service stores in addition to the key */
+  /** facts that the service stores with the key */
   metadata: JsonObject;
 }
 

@@ -163,7 +163,7 @@ describe("a response", () => {
       read({ ...success, ...Object.fromEntries(unknown.map((name) => [name, 1])) }),
     );
     const named = unknown.slice(0, PROBLEM_PLACES_MAX).map((name) => `/${name}`);
-    expect(diagnosis).toEndWith(`returned an invalid answer at ${named.join(", ")}`);
+    expect(diagnosis).toEndWith(`returned an invalid response at ${named.join(", ")}`);
   });
 
   test("never appears in a diagnosis at the place of a problem", () => {

@@ -109,7 +109,7 @@ describe("an executable that fails", () => {
     const failure = await failureOf(example.provisioner.provision(FIRST, AbortSignal.timeout(50)));
     expect([failure.code, failure.diagnosis]).toEqual([
       "unavailable",
-      expect.stringContaining("did not end in time"),
+      expect.stringContaining("exceeded the time limit"),
     ]);
   });
 });
@@ -246,7 +246,7 @@ describe("an executable", () => {
     );
     for (let up = false; !up; await Bun.sleep(1)) up = hasFile(tool, "revoke");
     deadline.abort();
-    expect((await call).diagnosis).toContain("did not end in time");
+    expect((await call).diagnosis).toContain("exceeded the time limit");
   });
 });
 

@@ -76,7 +76,7 @@ describe("a gateway whose response does not end", () => {
       subject.gateway.fail("GET /key/list", { kind, onHit: () => deadline.abort() });
       expect(await failureOf(makeKey(subject.provisioner, "missing", deadline.signal))).toEqual({
         code: "unavailable",
-        diagnosis: "GET /key/list: there was no answer within the time of one call",
+        diagnosis: "GET /key/list: there was no response within the time limit of one call",
       });
       expect(subject.gateway.keys).toEqual([]);
     },
