@@ -22,8 +22,8 @@ export interface OperationText {
 }
 
 /**
- * @returns the `detail` of a route. Answers are documented here and not in Elysia's `response`, which would validate each
- *   large response at run time.
+ * @returns the `detail` of a route. Responses are documented here instead of in Elysia's `response`, which would
+ * validate each large response at run time.
  */
 export const operation = (operationId: string, summary: string, { tags, answers }: OperationText) => ({
   operationId,

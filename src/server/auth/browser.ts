@@ -28,13 +28,13 @@ export interface Visitor {
   sessionToken: string;
   /** CSRF token for this visitor's forms */
   csrf: string;
-  /** mark of the visitor in the forms of a page, which outlasts the session */
+  /** identifies the visitor in the forms of a page, even after the session has ended */
   formOwner: string;
   /** name of the provider through which the visitor signed in; undefined for a password */
   through: string | undefined;
 }
 
-/** A sign-in whose password was right, for the domain. */
+/** A sign-in with a correct password, for the domain. */
 export interface BrowserAttempt extends AttemptRequest {
   /** CSRF token for its forms */
   csrf: string;
@@ -111,7 +111,7 @@ function createSignIn({ domain, baseUrl }: Pick<RouteContext, "domain" | "baseUr
     deviceCookie: deviceCookie(given.deviceCookie, baseUrl()),
   });
 
-  /** Makes the log warn of a password sign-in where the provider signs people in. */
+  /** Logs a warning about a password sign-in where people should sign in at the provider. */
   const noteRecovery = (request: Request): void => {
     if (isRecovery(settings)) exchangeOf(request).warning = "sign_in.recovery";
   };
@@ -172,7 +172,7 @@ const createForms = (baseUrl: RouteContext["baseUrl"], ids: RouteContext["ids"])
 
 /** @returns the functions for a browser between the password and the second factor */
 const createAttempts = (baseUrl: RouteContext["baseUrl"]) => ({
-  /** @returns the sign-in of this browser that waits for the second factor; it may be over */
+  /** @returns the sign-in of this browser that waits for the second factor; it may have ended */
   attempt(request: Request): BrowserAttempt | undefined {
     const token = attemptTokenOf(request, baseUrl());
     return token && attemptOf(request, { token, baseUrl: baseUrl() });
@@ -198,7 +198,7 @@ const attemptOf = (
   ...signingInBrowser(request, baseUrl),
 });
 
-/** @returns where a sign-in comes from, and what the browser has from earlier ones */
+/** @returns the origin of a sign-in, and the cookies of earlier ones */
 function signingInBrowser(request: Request, baseUrl: string) {
   const { requestId, address } = exchangeOf(request);
   return {
@@ -214,8 +214,8 @@ function signingInBrowser(request: Request, baseUrl: string) {
 const formTokenOf = (secret: string): string => sha256Hex(`csrf\0${secret}`);
 
 /**
- * Pages are compressed, and what a page repeats can be guessed from its length (BREACH). So every page masks the token with a
- * new mask.
+ * An attacker can guess repeated text in a compressed page from its length (BREACH), so every page masks the token with
+ * a new mask.
  * @param token hexadecimal
  * @returns the mask and the masked token, hexadecimal
  */
@@ -237,15 +237,15 @@ const xor = (one: Buffer, other: Buffer): Buffer =>
   Buffer.from(one.map((byte, at) => byte ^ (other[at] ?? 0)));
 
 /**
- * Our pages set `Referrer-Policy: no-referrer`, so browsers send `Origin: null` even for our own forms; in that case only the
- * CSRF token decides. A named origin or `Sec-Fetch-Site: cross-site` is believed.
+ * Our pages set `Referrer-Policy: no-referrer`, so browsers send `Origin: null` even for our own forms; in that case
+ * only the CSRF token decides. A named origin or `Sec-Fetch-Site: cross-site` decides by itself.
  */
 function refuseForeignForm(request: Request, baseUrl: string): void {
   const origin = request.headers.get("origin");
   const site = request.headers.get("sec-fetch-site");
   const isOurs = origin === null || origin === "null" || origin === baseUrl;
   if (isOurs && site !== "cross-site" && site !== "same-site") return;
-  throw new DomainError("forbidden", "access.foreign_origin", "this form was sent by a page of another site");
+  throw new DomainError("forbidden", "access.foreign_origin", "a page of another site sent this form");
 }
 
 const formStale = () =>

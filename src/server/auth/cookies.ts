@@ -27,7 +27,7 @@ const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
 export const sessionCookieName = (baseUrl: string): string =>
   isSecure(baseUrl) ? `__Secure-${SESSION_COOKIE}` : SESSION_COOKIE;
 
-/** Most requests lack most cookies, and finding that out takes less than parsing the header. */
+/** Most requests lack most cookies, and this check is faster than parsing the header. */
 const cookieOf = (request: Request, name: string): string | undefined => {
   const header = request.headers.get("cookie");
   return header?.includes(name) ? (new Bun.CookieMap(header).get(name) ?? undefined) : undefined;
@@ -138,7 +138,7 @@ export const attemptsCookie = (sealed: string | undefined, baseUrl: string): str
 export const typedCodeOf = readOwn(USER_CODE_COOKIE);
 
 /**
- * Needs no signature: the code only opens a device login that its user has claimed by typing the code.
+ * Needs no signature: the code only opens a device login that this user has claimed by typing the code.
  * @returns the Set-Cookie value that stores a typed user code
  */
 export const typedCodeCookie = (userCode: string, options: SessionCookieOptions): string =>

@@ -166,8 +166,8 @@ export const noToken = () =>
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 /**
- * Rejects state changes that another site's page started, because browsers attach the cookie to them. A request without an
- * Origin header is allowed: browsers always send one with cross-site changes.
+ * Rejects state changes that another site's page started, because browsers attach the cookie to them. A request without
+ * an Origin header is allowed, because browsers always send one with cross-site changes.
  * @throws DomainError `access.foreign_origin`
  */
 export function refuseForeignOrigin(request: Request, baseUrl: string): void {
@@ -182,11 +182,7 @@ export function refuseForeignPage(request: Request, baseUrl: string): void {
   const origin = request.headers.get("origin");
   const site = request.headers.get("sec-fetch-site");
   if ((origin === null || origin === baseUrl) && site !== "cross-site") return;
-  throw new DomainError(
-    "forbidden",
-    "access.foreign_origin",
-    "this request was sent by a page of another site",
-  );
+  throw new DomainError("forbidden", "access.foreign_origin", "a page of another site sent this request");
 }
 
 /**

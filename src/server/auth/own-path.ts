@@ -1,4 +1,4 @@
-// Validates the path to redirect to after sign-in: only paths of this service, nothing that a browser reads as another site.
+// Validates the path to redirect to after sign-in. Only paths of this service are accepted.
 
 /** Longer paths are rejected. */
 export const OWN_PATH_LENGTH_MAX = 2048;

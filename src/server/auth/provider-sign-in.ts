@@ -15,7 +15,7 @@ import { readOwnPath } from "./own-path.ts";
 export const SIGN_INS_PER_ADDRESS = 60;
 const SIGN_INS_WINDOW_SECONDS = 900;
 
-/** @returns functions of the pages that lead to the provider and back */
+/** @returns functions for the pages before and after the sign-in at the provider */
 export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
   const { sso, access } = domain;
   const rates = createRates(clock, {
@@ -46,7 +46,7 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
       sso.attempts.has(attemptsOf(request, baseUrl()), new URL(request.url).searchParams.get("state")),
 
     /**
-     * Uses up the attempt that the callback names, whatever follows.
+     * Consumes the attempt that the callback names, even if the sign-in then fails.
      * @throws DomainError `sso.state`
      */
     take(request: Request): TakenAttempt {
@@ -77,7 +77,7 @@ interface Beginning {
   next: string | undefined;
   /** address to fill in at the provider */
   loginHint: string | undefined;
-  /** the person must prove again who they are */
+  /** the provider must authenticate the person again */
   isForced: boolean;
 }
 
@@ -88,7 +88,7 @@ export function returningBrowser(request: Request, baseUrl: string) {
   return { requestId, address, userAgent, sessionToken: sessionTokenOf(request, baseUrl) };
 }
 
-/** A sign-in under way that the browser brought back. */
+/** An unfinished sign-in that the browser sent back in its cookie. */
 interface TakenAttempt {
   attempt: Attempt;
   /** when the browser left for the provider, in UTC milliseconds */

@@ -1,4 +1,4 @@
-// The caller as the area of captured sessions sees it.
+// Converts the caller of a route to the viewer of captured sessions.
 import type { Viewer } from "../../domain/sessions/service.ts";
 import { principalOf } from "../http/exchange.ts";
 import { ADMINISTRATOR_SCOPE } from "./guard.ts";

@@ -37,9 +37,9 @@ interface Action {
   needs: Needs;
   /** address of the page that the form belongs to */
   back: string;
-  /** the form only asks for something, so auditors may send it too */
+  /** the form changes nothing, so auditors may send it too */
   isQuestion?: boolean;
-  /** names of fields whose values no page sends back; it sends their names, so that the form knows that there were values */
+  /** names of fields with secret values; a page sends back only the names, to show that values were entered */
   heldBack?: RegExp;
 }
 
@@ -56,9 +56,9 @@ export interface Console {
   show(request: Request, needs: Needs, work: Work): Promise<Response>;
   /** Answers a form, after its CSRF token. A refusal by the domain becomes a page; the work may catch it to show its form again. */
   act(request: Request, fields: Fields, action: Action, work: Work): Promise<Response>;
-  /** As `act`, for a form with a long text, which is read after its sender is known (long-form.ts). */
+  /** Like `act`, for a form with a long text, which is read after its sender is authenticated (long-form.ts). */
   actLong(request: Request, action: Action, work: Work<[fields: Fields]>): Promise<Response>;
-  /** As `act`, for a form with a large file, of which nothing is read before its sender is known (streamed-form.ts). */
+  /** Like `act`, for a form with a large file, which is read after its sender is authenticated (streamed-form.ts). */
   actFile(request: Request, action: FileAction, work: Work<[form: StreamedForm]>): Promise<Response>;
   /** @returns the page for somebody whose session has ended; an uploaded file is read only without it */
   expired(request: Request, action: Action): Response | undefined;
@@ -263,7 +263,7 @@ function createFrame(context: RouteContext, browser: Browser) {
     return htmlAnswer(reader.request, html, { ...page, cookies, images: [logoUrl, faviconUrl] });
   };
 
-  /** As the guard of the API refuses a role, for the log. */
+  /** The same refusal of a role as in the guard of the API, for the log. */
   const forbid = (reader: Reader, refused: "read" | "change"): Response => {
     noteRefusal(reader.request, { reason: "access.role_missing" });
     return answer(reader, forbiddenPage(refused));

@@ -5,7 +5,7 @@ import { contentSecurityPolicy } from "../pages/assets.ts";
 const COMPRESSED_BYTES_MIN = 1_024;
 /** Larger pages are sent uncompressed, because compressing them would delay other requests. */
 const COMPRESSED_UP_TO_BYTES = 512 * 1024;
-/** One percent smaller than the usual 6 for a tenth more time; level 9 is larger again for the tables of lists. */
+/** Output is one percent smaller than with the usual level 6, for a tenth more time. Level 9 is worse for tables. */
 const GZIP_LEVEL = 8;
 
 /** Everything that a console page may load comes from this origin. Trusted Types: only the policy `quartermaster` creates scripts or markup. */

@@ -32,15 +32,15 @@ export interface Reader {
   nowMs: number;
   /** IANA name; UTC until the script has set the cookie */
   zone: string;
-  /** undefined: that of the system */
+  /** undefined for the scheme of the system */
   theme: Theme | undefined;
   /** BCP 47 tag for the grouping of numbers */
   language: string;
-  /** the reader's own, and for readers of administrators' pages also those that others share */
+  /** the reader's own views, and shared views for readers of administrators' pages */
   savedViews(): readonly SavedView[];
   /** @returns columns and rows that the reader keeps for a list, as a query; undefined for none */
   usual(path: string): string | undefined;
-  /** @returns the page that shows the target of an entry of the audit log; undefined if there is none */
+  /** @returns the page of the target of an audit entry; undefined if there is none */
   targetPage(entry: Pick<AuditRow, "action" | "target">): string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Signs in with the form on the page of an ended session (frame/expired.tsx), which carries what was entered: with the password, and
-// with the second factor of accounts that have one.
+// Handles the sign-in form on the page of an ended session (frame/expired.tsx), which carries the entered values. It
+// takes the password, and the second factor of accounts that have one.
 import { SecondFactorNeeded } from "../../domain/access/second-factor/errors.ts";
 import { Secret } from "../../platform/secret.ts";
 import type { Browser, BrowserAttempt, Visitor } from "../auth/browser.ts";
@@ -22,8 +22,9 @@ export interface SignedInAgain {
 type Sent = Kept & { request: Request };
 
 /**
- * @returns a function that signs the sender of a form in, or answers the page that asks for it
- * @throws DomainError `access.foreign_origin` for a form on a page of another site, which must not choose what is entered
+ * @returns a function that signs in the sender of a form, or answers with the sign-in page
+ * @throws DomainError `access.foreign_origin` for a form on a page of another site, which must not choose the entered
+ * values
  */
 export function createSignInAgain(context: RouteContext, browser: Browser) {
   const { domain, baseUrl, countFactor } = context;

@@ -1,11 +1,11 @@
-// Operations on many rows: a list of ids, or a filter with the number that the caller expects. One request handles one slice;
-// the caller continues with the cursor of the response. The area defines what a row is and what happens to it.
+// Operations on many rows: a list of ids, or a filter with the number that the caller expects. One request handles one
+// slice; the caller continues with the cursor of the response. The area defines the rows and the operation.
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { BULK_ROWS_MAX, type BulkSlice, toBulkResult } from "../../domain/shared/bulk.ts";
 import { DomainError, invariant, type Problem } from "../../platform/errors.ts";
 import { Uuid } from "./paging.ts";
 
-/** Members of the body in addition to the filter and what the operation adds. */
+/** Members of the body in addition to the filter and the members of the operation. */
 const BulkMembers = {
   ids: Type.Optional(
     Type.Array(Uuid, { minItems: 1, maxItems: BULK_ROWS_MAX, description: "Instead of filter" }),
@@ -20,7 +20,7 @@ const BulkMembers = {
   cursor: Type.Optional(
     Type.String({ description: "`next_cursor` of the slice before, with the same filter" }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: "Tell what would happen, and change nothing" })),
+  dry_run: Type.Optional(Type.Boolean({ description: "Report what would happen, and change nothing" })),
 };
 
 /** @returns the schema of the body; `filter` has the members of the list's query */
@@ -41,7 +41,7 @@ export const bulkBody = <Filter extends TProperties, More extends TProperties>(f
 
 const Members = Type.Object(BulkMembers);
 
-/** The functions that an area provides. `Selection` is what its domain takes. */
+/** The functions that an area provides. `Selection` is the input of its domain. */
 interface BulkOperation<Filter, Selection> {
   /** of the errors about the body */
   reason: string;
@@ -113,7 +113,7 @@ const textOf = (filter: object): string =>
 
 const IN_BODY: ReadonlySet<string> = new Set(["", "/ids", "/cursor", "/action"]);
 
-/** The domain names the members of a filter without their place in the body. */
+/** Pointers of the domain begin at the filter; those of the response begin at the body. */
 async function withPlaces<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

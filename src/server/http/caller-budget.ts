@@ -1,4 +1,4 @@
-// Rate limits of one user for requests that change nothing but cost much. They are kept in memory.
+// Rate limits of one user for expensive read-only requests. They are kept in memory.
 import type { Principal } from "../../domain/access/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -16,7 +16,7 @@ interface CallerBudget {
   limit: RateLimit;
   /** of the refusal */
   reason: string;
-  /** what there are too many of */
+  /** the counted requests, for the error text */
   nouns: string;
 }
 

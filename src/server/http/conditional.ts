@@ -1,4 +1,5 @@
-// Conditional requests (RFC 9110 section 13): bytes prepared once per revision, and 304 for callers that have them.
+// Conditional requests (RFC 9110 section 13): bytes prepared once per revision, and 304 for callers that already have
+// them.
 import type { Expectation } from "../../domain/shared/expectation.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import type { HeaderParameter } from "./header-parameters.ts";
@@ -40,8 +41,8 @@ const MEMBER_CHARACTERS = 4;
 const wholeDigest = (content: string | Uint8Array): string => sha256Hex(content).slice(0, WHOLE_CHARACTERS);
 
 /**
- * @returns the entity tag of one record: a digest of the whole and, after a dot, a short digest of each member. A failed
- *   If-Match can thus name the changed members although the server does not store what the caller has read.
+ * @returns the entity tag of one record: a digest of the whole and, after a dot, a short digest of each member. A
+ * failed If-Match can thus name the changed members, although the server does not store earlier representations.
  */
 export function recordTag(record: object): string {
   const members = Object.values(record).map((value) =>
@@ -84,7 +85,8 @@ export function prepareUnchanged(
 }
 
 /**
- * @returns a prepared response that is rebuilt when the text changes; for content that depends on the clock and has no revision
+ * @returns a prepared response that is rebuilt when the text changes, for content without a revision that depends on
+ * the clock
  */
 export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedResponse {
   let prepared: { text: string; answer: PreparedResponse } | undefined;
@@ -163,7 +165,7 @@ const stale = (etag: string, places: readonly string[]): HttpError =>
   new HttpError(
     412,
     "request.stale",
-    `the record has changed; its entity tag is now ${etag}: read it, repeat the change, and send it again`,
+    `the record has changed; its entity tag is now ${etag}: read it again, and repeat the change`,
     {
       headers: { etag },
       problems: places.map((pointer) => ({ pointer, detail: "has changed since the ETag in If-Match" })),

@@ -1,4 +1,4 @@
-// The query parameter `dry_run` of operations that can be tried without changing anything.
+// The query parameter `dry_run`, for operations that can run without changing anything.
 import { Type } from "@sinclair/typebox";
 import { readWord, refuseProblems } from "../../domain/shared/page.ts";
 import type { Problem } from "../../platform/errors.ts";
@@ -7,7 +7,7 @@ import { parameter } from "./paging.ts";
 const WORDS = ["true", "false"] as const;
 
 export const DryRunParameters = Type.Object(
-  { dry_run: parameter({ enum: WORDS, description: "true: answer as if it were done, and change nothing" }) },
+  { dry_run: parameter({ enum: WORDS, description: "true: answer as usual, but change nothing" }) },
   { additionalProperties: false },
 );
 

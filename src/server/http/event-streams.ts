@@ -1,5 +1,5 @@
-// A set of open event streams that one timer serves, with limits per login and user. A stream ends with its login, at its own time,
-// when its reader is too slow, or with the service.
+// A set of open event streams that one timer serves, with limits per login and user. A stream ends with its login,
+// after its time limit, when its reader is too slow, or with the service.
 import type { LoginWatch } from "../../domain/access/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -29,9 +29,9 @@ export interface EventStreamsOptions {
   intervalMs: number;
   /** Runs once per interval while a stream is open. */
   beat(): void;
-  /** Called with an error of `beat`. Then all streams end: an event may have been skipped, and clients that reconnect get the newest. */
+  /** Called with an error of `beat`. All streams then end: an event may have been skipped, and clients that reconnect get the newest. */
   onError(error: unknown): void;
-  /** Limit on events that wait for a slow reader, whose stream then ends. */
+  /** Limit on events that wait for a slow reader; beyond it, the stream ends. */
   eventsWaitingMax: number;
   /** the open streams of logins and users, shared by all kinds of streams */
   holders: StreamHolders;
@@ -98,7 +98,7 @@ export class EventStreams<Stream extends EventStream> {
     else this.#end(stream);
   }
 
-  /** Ends the streams whose time is over or whose login has ended. */
+  /** Ends the streams whose time limit has passed or whose login has ended. */
   endOver(): void {
     const nowMs = this.options.clock.nowMs();
     for (const stream of this.#streams) if (nowMs >= stream.endsAtMs) this.#end(stream);

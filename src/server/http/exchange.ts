@@ -1,4 +1,4 @@
-// State of one request while it is answered. It is stored next to the Request; services never see it.
+// State of one request until its response. It is stored next to the Request; services never see it.
 import type { Principal } from "../../domain/access/authentication/authenticate.ts";
 import type { SignInName } from "../../domain/access/sign-in/login-sessions.ts";
 import type { ScimType } from "../../domain/scim/errors.ts";
@@ -31,13 +31,13 @@ export interface Exchange {
   route: string | undefined;
   /** set by the guard on routes that require a caller */
   principal: Principal | undefined;
-  /** set when a caller is refused: the reason for the log, because a form shows its page again instead of a problem */
+  /** set when a caller is refused: the reason for the log, because a form shows its page again instead of an error */
   refusal?: Refusal | undefined;
   /** event that the log names as a warning, such as a sign-in that should be rare */
   warning?: string;
-  /** set by a sign-in at the provider: own path to continue at, which an error page leads back to */
+  /** set by a sign-in at the provider: own path to continue at, for the link of an error page */
   next?: string | undefined;
-  /** Set-Cookie values for whatever response follows, an error included */
+  /** Set-Cookie values for the next response, including errors */
   cookies?: readonly string[];
   /** set by the guard on SCIM routes, before the provider is known */
   scim: ScimExchange | undefined;

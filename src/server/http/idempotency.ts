@@ -14,5 +14,5 @@ export const IDEMPOTENCY_KEY: HeaderParameter = {
   description:
     "The same key and the same request from the same caller get the same answer for 24 hours; another request under the key is 422",
   schema: { type: "string", minLength: 1, maxLength: KEY_CHARACTERS_MAX, pattern: "^[!-~]+$" },
-  answers: { 422: { description: "The body is refused, or the key was used for another request" } },
+  answers: { 422: { description: "The body is invalid, or the key was used for another request" } },
 };

@@ -26,7 +26,7 @@ export const PageParameters = {
     maximum: PER_PAGE_MAX,
     description: `${PER_PAGE_DEFAULT} if omitted`,
   }),
-  q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Text to find, without regard to letter case" }),
+  q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Text to find, ignoring letter case" }),
 };
 
 /** Parameters of every list that is paged by key. */
@@ -53,6 +53,6 @@ export const toPageQuery = ({ page, per_page: perPage, q }: PageValues): PageQue
   q,
 });
 
-/** @returns the number; NaN for anything but digits, such as `1e2` and ` 7` */
+/** @returns the number; NaN unless the text has digits only, as in `1e2` and ` 7` */
 export const toWholeNumber = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(/^\d+$/.test(text) ? text : Number.NaN);

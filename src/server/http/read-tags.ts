@@ -1,5 +1,6 @@
-// Entity tags of what administrators read: each JSON response under /admin has one, and a matching If-None-Match gets 304. Answers of a
-// revision or a record set their own tag, see conditional.ts. Must not change what a route answers.
+// Entity tags for administrators: each JSON response under /admin has one, and a matching If-None-Match gets 304.
+// Responses with a revision or a record set their own tag, see conditional.ts. Tags must not change the content of a
+// response.
 import { setImmediate } from "node:timers/promises";
 import { IF_NONE_MATCH, unchanged, WHOLE_CHARACTERS } from "./conditional.ts";
 import { type Answers, type HeaderParameter, withHeaders } from "./header-parameters.ts";
@@ -13,7 +14,7 @@ const SLICE_BYTES = 1024 * 1024;
 const isAdministratorsRead = (method: string, path: string): boolean =>
   (method === "GET" || method === "HEAD") && path.startsWith("/admin/");
 
-/** @returns whether `tagged` must see the response; false costs nothing */
+/** @returns whether the response needs `tagged`; a cheap check */
 export const needsTag = (
   { method }: Request,
   route: string | undefined,

@@ -1,5 +1,5 @@
-// Normalizes the request target before routing: rejects a request without a valid host, and rewrites URLs that the framework
-// would misread. Whether the path exists is decided by the routes.
+// Normalizes the request target before routing: rejects a request without a valid host, and rewrites URLs that the
+// framework would misread. The routes decide whether the path exists.
 import { HttpError } from "./problems/problem.ts";
 
 /**

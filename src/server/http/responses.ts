@@ -72,7 +72,7 @@ export function jsonBytes(bytes: Uint8Array<ArrayBuffer>, { etag }: { etag?: str
 
 /**
  * @param body a small object with at least one member
- * @param texts its other members, each as JSON. They may have megabytes, so each is encoded in its own turn.
+ * @param texts its other members, each as JSON. They may be megabytes long, so each is encoded in its own turn.
  * @returns `json` of all members
  */
 export async function jsonOfParts(body: object, texts: Readonly<Record<string, string>>): Promise<Response> {

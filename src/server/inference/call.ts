@@ -1,4 +1,4 @@
-// One admitted request, as the handler passes it on to forwarding.
+// One admitted request that the handler passes to forwarding.
 import type { Admitted } from "../../domain/inference/admission/admission.ts";
 import type { Entry } from "./paths.ts";
 

@@ -1,4 +1,4 @@
-// Reads the length that a request declares, for the limit and for the body alike.
+// Reads the declared length of a request, for both the limit and the body.
 
 /**
  * The runtime refuses lengths that differ, but lets the same length pass twice, as `2, 2` (RFC 9110 section 8.6 permits both).

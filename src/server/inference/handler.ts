@@ -19,7 +19,7 @@ import { type RefusalExtras, type RefusalReason, refusal, statusOf } from "./ref
 export interface InferenceHandlerOptions {
   admission: Admission;
   forward: Forward;
-  /** path of the proxy on this listener; empty for all of it */
+  /** path of the proxy on this listener; empty for the whole body */
   prefix: string;
   extraPaths: readonly string[];
   clock: Clock;
@@ -34,7 +34,7 @@ export interface InferenceHandlerOptions {
 export interface ObservedRefusal extends Partial<Pick<Refused, "claims" | "key">> {
   reason: RefusalReason;
   status: number;
-  /** undefined for a path that is not listed */
+  /** undefined for an unknown path */
   entry: Entry | undefined;
   request: Request;
   requestId: string;
@@ -81,7 +81,7 @@ export class InferenceHandler {
     this.#isStopping = true;
   }
 
-  /** @returns whether the request is for the proxy. Any other spelling of the prefix is not, and gets a 404 elsewhere */
+  /** @returns whether the request is for the proxy. The prefix must match exactly; other spellings get a 404 elsewhere */
   answers({ url }: Request): boolean {
     const { prefix } = this.options;
     if (prefix === "") return true;
@@ -120,7 +120,7 @@ export class InferenceHandler {
     return this.options.forward({ request, server, entry, admitted, requestId, arrivedAtMs });
   }
 
-  /** Notes the entry of the path, and the API that errors are written for. */
+  /** Records the entry of the path, and the API that determines the form of errors. */
   #listedIn(arrival: Arrival): Listed | "health" | undefined {
     const { request } = arrival;
     let listed = this.#fixedIn(request.url);
@@ -187,10 +187,10 @@ export class InferenceHandler {
   }
 }
 
-/** Methods with which load balancers ask for health. */
+/** Methods that load balancers use to check health. */
 const PROBES = new Set(["GET", "HEAD"]);
 
-/** `GET /models` is of both APIs; only Anthropic's clients name a version. */
+/** Both APIs have `GET /models`; only Anthropic's clients send a version. */
 const dialectFor = ({ headers }: Request, { route, dialect }: Entry): Dialect =>
   route.startsWith("/v1/models") && headers.has("anthropic-version") ? "messages" : dialect;
 

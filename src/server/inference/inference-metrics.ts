@@ -8,7 +8,7 @@ import { Tally } from "./tally.ts";
 interface FinishedRequest {
   /** label of an entry */
   route: string;
-  /** that the client received; null where no head came */
+  /** status that the client received; null without a head */
   status: number | null;
   outcome: Outcome;
 }

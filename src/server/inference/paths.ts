@@ -1,5 +1,5 @@
-// The paths and methods that the proxy forwards. A path matches exactly, after the runtime has normalized the URL; what is
-// forwarded is built from the entry, never the caller's text.
+// The paths and methods that the proxy forwards. A path must match exactly, after the runtime has normalized the URL.
+// The forwarded path is built from the entry, never from the caller's text.
 
 /**
  * The API that a path belongs to. It decides the form of errors and of the last event of a stream. `chat` also covers completions,
@@ -10,7 +10,7 @@ export type Dialect = "chat" | "responses" | "messages";
 export interface Entry {
   /** label for metrics and logs, such as `/v1/responses/{id}` */
   readonly route: string;
-  /** what is appended to the URL of the upstream, such as `/v1/responses/resp_1` */
+  /** path appended to the URL of the upstream, such as `/v1/responses/resp_1` */
   readonly path: string;
   readonly dialect: Dialect;
 }
@@ -22,13 +22,13 @@ export interface Listed {
 }
 
 export interface Paths {
-  /** @returns the entry of a path that has no variable part; such a text is its own normal form */
+  /** @returns the entry of a path without a variable part, which is always normalized */
   fixed(path: string): Listed | undefined;
   /** @returns the entry of a normalized path */
   find(path: string): Listed | undefined;
 }
 
-/** Each exists with and without `/v1`: agents append to one base URL, and some of them append `/v1` themselves. */
+/** Each exists with and without `/v1`, because some agents append `/v1` to the base URL themselves. */
 const FIXED: readonly (readonly [path: string, dialect: Dialect])[] = [
   ["/chat/completions", "chat"],
   ["/completions", "chat"],
@@ -113,7 +113,7 @@ function matched(path: string): Listed | undefined {
   return found && { entry: { route: found.route, path, dialect: found.dialect }, methods: found.methods };
 }
 
-/** @returns the API that a path seems to be of, for a refusal of a path that is not listed */
+/** @returns the probable API of an unlisted path, for its refusal */
 export function dialectOf(path: string): Dialect {
   if (/\/messages(?:\/|$)/.test(path)) return "messages";
   return /\/responses(?:\/|$)/.test(path) ? "responses" : "chat";

@@ -1,5 +1,5 @@
-// Refusals in the form of the API that was called: agents show `error.message`, and decide on retries by the status and
-// `error.type`. Texts are fixed sentences that say what to do; they contain no data of the upstream, no tokens and no
+// Refusals in the form of the called API: agents show `error.message`, and use the status and `error.type` to decide on
+// retries. Texts are fixed sentences that say what to do; they contain no data of the upstream, no tokens and no
 // addresses.
 import type { Dialect } from "./paths.ts";
 
@@ -174,7 +174,7 @@ export interface RefusalExtras {
   allow?: string;
 }
 
-/** @returns the status that the reason is answered with */
+/** @returns the status for the reason */
 export const statusOf = (reason: RefusalReason): number => TEXTS[reason].status;
 
 /** @returns the response in the form of the API */

@@ -50,7 +50,7 @@ export class DurationTally extends Histogram {
     this.#counts.observe(seconds);
   }
 
-  /** The registry reads the values here. The library's own method reads those that it has counted itself. */
+  /** The registry reads the values here. The library's own method would read only its own counts. */
   async getForPromString() {
     const values = [...this.#counts.samples(this.named.name)];
     return { ...this.named, type: "histogram", aggregator: "sum", values };

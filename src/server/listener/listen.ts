@@ -149,7 +149,7 @@ const needsRestart = (): DomainError =>
     "a restart is required to enable TLS or to change it on a Unix socket",
   );
 
-/** A listener that may share its port starts even if another process uses it. A probe without sharing detects that. */
+/** A listener that shares its port starts even if another process uses the port. A probe without sharing detects that. */
 function refuseTaken(where: Listen, flag: string): void {
   if (where.kind === "unix" || where.port === 0) return;
   try {
@@ -173,7 +173,7 @@ function handlersFor(handler: Handler, options: ListenOptions): Handlers {
     addressOf: (request: Request) => addresses.addressOf(request.headers, peerOf(request, socket)),
     forwardingOf: (request: Request) => addresses.forwardingOf(request.headers, peerOf(request, socket)),
   });
-  /** of the socket with the present certificate; made once, not for each request */
+  /** options of the socket with the current certificate; created once, not for each request */
   let lookups: ReturnType<typeof lookupsOn> | undefined;
   const handlers = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,

@@ -1,5 +1,5 @@
-// Finds the caller's address: the peer of the connection, or the address forwarded by trusted proxies. Only the configured
-// header is read, because proxies pass on the others as the caller sent them.
+// Finds the caller's address: the peer of the connection, or the address forwarded by trusted proxies. Only the
+// configured header is read, because proxies do not check the others.
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import {
@@ -47,7 +47,7 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
   const isTrusted = trustedPeerCheck(trustedProxies);
   const isTrustedPeer = withLastAnswer(isTrusted);
   const read = forwardedHeader === "forwarded" ? forwardedFor : addressIn;
-  /** whether the entries up to the caller's can be read, so that the address is not the one of a proxy */
+  /** whether all entries up to the caller's are readable; otherwise the address is that of a proxy */
   const isReadable = (header: string): boolean => {
     let found: string | undefined;
     for (const entry of entriesFromLast(header)) {
@@ -118,7 +118,7 @@ function ipv4RangeCheck(ranges: readonly AddressRange[]): (address: string) => b
 const ipv4Number = (address: string): number =>
   address.split(".").reduce((number, part) => number * 256 + Number(part), 0);
 
-/** Most requests come from the same few connections, whose address is asked for several times each. */
+/** Most requests come from a few connections, and each request needs the address several times. */
 function withLastAnswer(ask: (peer: string | null) => boolean): (peer: string | null) => boolean {
   let lastPeer: string | null | undefined;
   let answer = false;
@@ -135,8 +135,7 @@ function withLastAnswer(ask: (peer: string | null) => boolean): (peer: string | 
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 /**
- * Reads from the end, because the caller may have sent the first entries and must not affect how the proxies' entries are
- * read.
+ * Reads from the end, because the caller may have sent the first entries, which must not affect those of the proxies.
  * @source RFC 9110 section 5.6.1: empty entries are ignored
  */
 function* entriesFromLast(header: string): Generator<string> {
@@ -164,7 +163,7 @@ const NODE = /^(?:\[([^\]]+)\]|([^:]+))(?::(?:\d{1,5}|_[\w.-]+))?$/;
 function addressIn(node: string): string | undefined {
   const [, bracketed, bare] = NODE.exec(node) ?? [];
   const address = bracketed ?? bare ?? node;
-  if (isIPv4(address)) return address; // there is only one spelling
+  if (isIPv4(address)) return address; // IPv4 has only one spelling
   return isIP(address) === 0 ? undefined : ipaddr.process(address).toString();
 }
 

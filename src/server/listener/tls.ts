@@ -44,7 +44,7 @@ function unreadable(files: TlsFiles, read: { cert: Read; key: Read }): DomainErr
   return bad(`the TLS files ${files.cert} and ${files.key} cannot be read: ${faults.join(", ")}`);
 }
 
-/** @returns when the leaf certificate expires, in UTC milliseconds */
+/** @returns the expiry of the leaf certificate, in UTC milliseconds */
 function checkPair(pair: { cert: string; key: string }, files: TlsFiles): number {
   const certificate = parsed(
     () => new X509Certificate(pair.cert),

@@ -1,4 +1,4 @@
-// Metrics counted from the audit log, so that they include what the CLI did: entries by action, and outcomes of device
+// Metrics from the audit log, so that they include changes by the CLI: entries by action, and outcomes of device
 // logins. They start at zero with the process.
 import { Counter, type Registry } from "prom-client";
 import { AUDIT_ACTIONS } from "../../domain/audit/actions.ts";

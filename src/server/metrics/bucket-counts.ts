@@ -1,4 +1,4 @@
-// Durations by the bucket that they fit into, in plain numbers. A histogram of the library would look its labels up for each duration.
+// Counts durations by bucket in plain numbers. The library's histogram would look up its labels for each duration.
 
 export class BucketCounts {
   /** by the first bucket that fits; the last is for durations longer than all buckets */

@@ -31,7 +31,7 @@ export function createFactorMetrics(metrics: Registry): CountFactor {
 /**
  * Counts the outcome of work that checks a proof; other failures do not count.
  * @param proof undefined if none was given
- * @returns what the work returns
+ * @returns the result of the work
  */
 export async function counted<T>(work: Promise<T>, proof: Proof | undefined, count: CountFactor): Promise<T> {
   try {

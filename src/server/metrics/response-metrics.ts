@@ -58,7 +58,7 @@ export function createResponseMetrics(
   };
 }
 
-/** @returns how often a route has responded, as pairs of a status and a count */
+/** @returns the responses of a route, as pairs of a status and a count */
 export async function responsesByStatus(metrics: Registry, route: string): Promise<[number, number][]> {
   const counted = await metrics.getSingleMetric(RESPONSES.name)?.get();
   const own = counted?.values.filter(({ labels }) => labels.route === route) ?? [];
@@ -101,7 +101,7 @@ class RouteCounts {
   }
 }
 
-/** Shows the durations of each route that has responded, and those of unmatched requests. */
+/** Reports the durations of each route that has responded, and those of unmatched requests. */
 class DurationHistogram extends Histogram<"route"> {
   readonly #responses: ResponseCounts;
 
@@ -110,7 +110,7 @@ class DurationHistogram extends Histogram<"route"> {
     this.#responses = responses;
   }
 
-  /** The registry reads the values here. The library's own method reads those that it has counted itself. */
+  /** The registry reads the values here. The library's own method would read only its own counts. */
   async getForPromString() {
     return { ...DURATIONS, type: "histogram", aggregator: "sum", values: [...this.#values()] };
   }

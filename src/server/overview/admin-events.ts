@@ -10,17 +10,17 @@ import type { Overview } from "./overview.ts";
 /** Limit on open streams; further pages poll. */
 export const ADMIN_STREAMS_MAX = 500;
 export const HEARTBEAT_MS = 15 * SECOND_MS;
-/** Interval in which changes and ended logins are noticed. */
+/** Interval for detecting changes and ended logins. */
 export const WATCH_MS = SECOND_MS;
-/** Interval in which the checks of doctor are made again while a stream is open. */
+/** Interval for repeating the checks of doctor while a stream is open. */
 export const CHECK_MS = MINUTE_MS;
-/** Limit on events that wait for a slow reader, whose stream then ends. */
+/** Limit on events that wait for a slow reader; beyond it, the stream ends. */
 export const EVENTS_WAITING_MAX = 64;
 const FULL_RETRY_SECONDS = 30;
 
 export const ADMIN_EVENTS = ["revision", "clients", "keys", "jobs", "problem"] as const;
 type AdminEvent = (typeof ADMIN_EVENTS)[number];
-/** A number for each event, which grows or changes with the data behind the event. */
+/** A number for each event, which changes with the event's data. */
 type Numbers = Readonly<Record<AdminEvent, number>>;
 
 const encoder = new TextEncoder();

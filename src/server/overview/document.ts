@@ -1,4 +1,4 @@
-// The overview as the API shows it.
+// The overview in the format of the API.
 import { Type } from "@sinclair/typebox";
 import { AuditEntry, namedDocument } from "../../domain/audit/reading/entry-document.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
@@ -10,7 +10,7 @@ const orNull = <T extends ReturnType<typeof Type.String>>(schema: T) => Type.Uni
 
 export const OverviewDocument = Type.Object({
   checked_at: Type.Union([Time, Type.Null()], {
-    description: "when the checks of doctor were made; null while they run",
+    description: "when the checks of doctor ran; null while they run",
   }),
   problems: Type.Array(
     Type.Object({

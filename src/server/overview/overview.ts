@@ -20,9 +20,9 @@ export const AUDIT_ENTRIES_SHOWN = 10;
 export const FIGURES_KEPT_MS = 2 * SECOND_MS;
 /** How long a reader waits for the checks of doctor. After that, the overview is shown without them. */
 const DIAGNOSIS_WAIT_MS = SECOND_MS;
-/** Pending invitations that end this soon are named. */
+/** Pending invitations that expire this soon are problems. */
 export const EXPIRY_NOTICE_MS = 2 * DAY_MS;
-/** Refused requests of the identity provider are named for this long. */
+/** Refused requests of the identity provider are problems for this long. */
 export const REFUSAL_NOTICE_MS = DAY_MS;
 
 export interface OverviewDependencies {
@@ -40,7 +40,7 @@ export interface FleetFigures {
   current: number;
   outdated: number;
   attention: number;
-  /** workstations that report the revision in force, whatever their health */
+  /** workstations that report the current revision, with any health */
   onNewest: number;
   total: number;
 }
@@ -54,7 +54,7 @@ interface Figures {
 
 export interface OverviewView extends Figures {
   problems: readonly OverviewProblem[];
-  /** when the checks of doctor were made; undefined while they run or if they could not be made */
+  /** when the checks of doctor ran; undefined while they run and if they failed to run */
   checkedAtMs: number | undefined;
   /** without documents, the one in force first */
   revisions: ReturnType<Governance["revisions"]["list"]>;
@@ -84,7 +84,7 @@ export class Overview {
     };
   }
 
-  /** @returns what is wrong, the worst first */
+  /** @returns the problems, worst first */
   async problems(organizationId: string): Promise<Pick<OverviewView, "problems" | "checkedAtMs">> {
     const diagnosis = await this.#diagnosis();
     const { clock, governance, identity, scim } = this.dependencies;
@@ -104,7 +104,7 @@ export class Overview {
     return { problems, checkedAtMs: typeof diagnosis === "string" ? undefined : diagnosis.atMs };
   }
 
-  /** @returns the number of problems of the last check, without a new one; undefined before the first check */
+  /** @returns the number of problems of the last check; undefined before the first check */
   knownProblems(organizationId: string): number | undefined {
     return this.#counted.get(organizationId);
   }

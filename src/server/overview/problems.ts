@@ -12,18 +12,18 @@ export interface OverviewProblem {
   source: ProblemSource;
   /** a sentence without a period */
   detail: string;
-  /** what to do, without a period; null if nothing is known */
+  /** what to do, without a period; null if unknown */
   remedy: string | null;
 }
 
 interface Found {
-  /** `running`: the checks take longer than a reader waits; `impossible`: they could not be made */
+  /** `running`: the checks take longer than a reader waits; `impossible`: they failed to run */
   diagnosis: Diagnosis | "running" | "impossible";
   /** places where the policy does not follow the deployment file */
   conflicts: readonly string[];
   /** requests of the identity provider that were refused recently */
   refusals: number;
-  /** pending invitations that end soon */
+  /** pending invitations that expire soon */
   expiring: number;
 }
 
@@ -52,7 +52,7 @@ function findingsOf(diagnosis: Found["diagnosis"]): OverviewProblem[] {
 const UNCHECKED: OverviewProblem = {
   result: "warning",
   source: "doctor",
-  detail: "the checks of this installation could not be made",
+  detail: "the checks of this installation failed to run",
   remedy: "run on the server: quartermaster doctor",
 };
 

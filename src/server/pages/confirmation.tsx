@@ -1,11 +1,11 @@
-// Asks for confirmation of an irreversible action: states what happens and what does not. The button repeats the verb.
+// Asks for confirmation of an irreversible action: states its effects and limits. The button repeats the verb.
 /** @jsxImportSource preact */
 import { Hidden } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 
 export interface ConfirmationProps {
   title: string;
-  /** what happens and what does not, one paragraph each */
+  /** effects and limits of the action, one paragraph each */
   consequences: readonly string[];
   /** path that the form posts `csrf` to */
   action: string;

@@ -1,4 +1,4 @@
-// The error page for browsers. The caller decides what it may say and with which status.
+// The error page for browsers. The caller chooses the text and the status.
 /** @jsxImportSource preact */
 import { type Branding, renderPage } from "./layout.tsx";
 import { asSentence } from "./words.ts";
@@ -8,12 +8,12 @@ export interface ErrorPageProps {
   /** safe for every reader; states the next step */
   detail: string;
   requestId: string;
-  /** where the reader goes next; a path on this origin */
+  /** path of the link to continue, on this origin */
   nextStep: { text: string; path: string };
   branding?: Branding | undefined;
 }
 
-/** Shows the error and the request id, under which the log has the cause. */
+/** Shows the error and the request id, which leads to the cause in the log. */
 export function errorPage({ title, detail, requestId, nextStep, branding }: ErrorPageProps): string {
   return renderPage(
     { title, error: detail, branding },

@@ -12,7 +12,7 @@ import type { Branding } from "./layout.tsx";
 
 interface PageOptions {
   status?: number | undefined;
-  /** gives its status and headers to the page that shows it */
+  /** the page takes its status and headers */
   failure?: Failure | undefined;
   /** values of Set-Cookie */
   cookies?: readonly string[];
@@ -51,7 +51,8 @@ export const signInPath = (next: string): string => `/login?callbackURL=${encode
 
 /**
  * @param next own path to continue to
- * @returns the path of the sign-in page that does not lead to the provider by itself: after signing out, and after an error
+ * @returns the path of the sign-in page without an automatic redirect to the provider, for use after signing out and
+ * after an error
  */
 export const chooseSignInPath = (next?: string): string =>
   next === undefined ? "/login?choose=1" : `${signInPath(next)}&choose=1`;
@@ -72,10 +73,10 @@ const TITLES: Readonly<Record<number, string>> = {
   429: "Too many attempts",
 };
 
-/** Statuses that a second attempt may change. */
+/** Statuses after which a second attempt may succeed. */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
-/** The form of every action on many rows of a list. */
+/** Paths of the forms of actions on many rows. */
 const ACTION_PATH = /^(\/console\/.+)\/action$/;
 
 interface LargeForm {
@@ -85,8 +86,8 @@ interface LargeForm {
 }
 
 /**
- * Explains that a form of the console was too large to be read.
- * @returns what the page says and where it leads; undefined for any other failure
+ * Explains that a form of the console was too large to be read. @returns the text and link of the page; undefined for
+ * any other failure
  */
 function largeForm(
   { status, message }: { status: number; message: string },
@@ -102,12 +103,12 @@ function largeForm(
     };
   return {
     title: "The form is too large",
-    detail: `nothing was changed: ${message}. Go back one page in your browser to shorten what you entered, which is still there`,
+    detail: `nothing was changed: ${message}. Go back one page in your browser, where your input is still present, and shorten it`,
     nextStep: { text: "Go to the console", path: "/console" },
   };
 }
 
-/** @returns the failure as an error page, with a link that leads on */
+/** @returns the failure as an error page, with a link to continue */
 export function failurePage(
   failure: Failure,
   {
@@ -118,7 +119,7 @@ export function failurePage(
 ): Response {
   const { status, message } = failure;
   const title = TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
-  const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // of no use a second time
+  const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // a second attempt cannot succeed
   const link = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
   const nextStep = isCallback ? { text: "Back to sign-in", path: chooseSignInPath(next) } : link;
   const words = largeForm(failure, path) ?? { title, detail: message, nextStep };

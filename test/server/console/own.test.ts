@@ -60,7 +60,7 @@ describe("CON-30 the start page", () => {
     expect(html).toContain("No policy is published yet");
     expect(html).toContain("No workstation has reported yet");
     expect(html).toContain("You have no key.");
-    expect(html).toContain("None of your sessions was captured.");
+    expect(html).toContain("You have no captured sessions.");
     expect(html).toContain('href="/device"');
   });
 

@@ -40,7 +40,7 @@ describe("CON-91 the installation", () => {
 
   test("examines all: deep checks run for administrators, auditors see their findings", async () => {
     const before = await browser.visit("/console/system");
-    expect(before.html).toContain("Nobody has asked for them since the service started.");
+    expect(before.html).toContain("They have not run since the service started.");
     expect((await auditor.visit("/console/system")).html).not.toContain("Examine all");
     const examined = await browser.submit(formTo(before, "/console/system/examination"), {});
     expect(examined.html).toContain("All checks have run.");
@@ -136,7 +136,7 @@ describe("CON-93 the backups", () => {
     expect(empty.html).toContain("has no backup yet");
     const made = await browser.submit(formTo(empty, "/console/system/backups"), {});
     expect(made.html).toMatch(/Made backup-\w+\.qmb\./);
-    expect(made.html).toContain("no service may run meanwhile");
+    expect(made.html).toContain("the service must be stopped");
     expect(made.html).toMatch(/quartermaster backup restore \S+\.qmb --dry-run/);
     expect(newestEntry().action).toBe("backup.create");
     const verified = await browser.submit(formTo(made, "/console/system/backups/verify"), {});
@@ -165,7 +165,7 @@ describe("CON-93 the backups", () => {
     await Bun.file(path).delete();
     const { status, html } = await browser.submit(form, {});
     expect(status).toBe(409);
-    expect(html).toContain("This form made a backup earlier, and its file is no longer in the folder.");
+    expect(html).toContain("This form made a backup earlier, but its file is no longer in the folder.");
     expect(html).toContain('<a href="/console/system/backups">See the backups and make another one</a>');
   });
 

@@ -1,7 +1,7 @@
 // Forms: ignores a second press of the button, checks the session, and asks before the reader leaves an edited form.
 import { mayBeSent } from "./session.ts";
 
-/** Pause between two parts of a long action, in which the reader can press the link that stops it. */
+/** Pause between two parts of a long action, so that the reader can press the link that stops it. */
 const CONTINUE_MS = 500;
 
 /** Handles every form with method POST. */

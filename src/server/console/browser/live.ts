@@ -1,27 +1,27 @@
-// Live regions: each visible tab has one event stream. After an event the script reads the page again and swaps its regions, at
-// most once in two seconds. A region that has the pointer or the focus is swapped after they have left it. Where rows would move, a
-// button shows the new ones. While there is no stream, the page is read at intervals, and a notice says so.
+// Live regions: each visible tab has one event stream. After an event the script reads the page again and swaps its
+// regions, at most once in two seconds. A region that has the pointer or the focus is swapped after they leave. Where
+// rows would move, a button shows the new ones. Without a stream, the page is read at intervals, and a notice says so.
 import { swapRegion, swapRegions } from "./regions.ts";
 import { fetchPage, NotThisPage } from "./trusted-html.ts";
 
 const EVENTS_PATH = "/console/events";
 const PAUSE_MS = 2_000;
-/** Without a stream the page is read again this often, and a refused stream is asked for again. */
+/** Interval at which a page without a stream is read again and a refused stream is requested again. */
 const POLL_MS = 30_000;
-/** A stream may be away so long without a notice: the service asks browsers to come back after at most 10 seconds. */
+/** A stream may be down this long without a notice: the service makes browsers reconnect within 10 seconds. */
 const LOST_MS = 12_000;
-/** The form of a region with `data-check` is sent this often. */
+/** Interval at which the form of a region with `data-check` is sent. */
 const CHECK_MS = 60_000;
 
 let stream: EventSource | undefined;
 let polling: ReturnType<typeof setInterval> | undefined;
-/** Runs while the stream is away, and until the notice is due. */
+/** Runs while the stream is down, until the notice is due. */
 let losing: ReturnType<typeof setTimeout> | undefined;
 let isLost = false;
 let isWaiting = false;
 /** when the data on the page was read */
 let readAt = new Date();
-/** Regions that were not swapped because the reader was in them, with what swaps them later. */
+/** Regions that were not swapped because the reader was in them, with the functions that swap them later. */
 const skipped = new Map<Element, () => void>();
 
 /** Starts on pages with `data-live`. */
@@ -61,7 +61,7 @@ function open(wanted: readonly string[]): void {
       isLost = true;
       void refresh();
     }, LOST_MS);
-    refreshSoon(); // tells at once if the service does not answer
+    refreshSoon(); // shows immediately whether the service answers
   });
 }
 
@@ -87,7 +87,7 @@ function refreshSoon(): void {
   }, PAUSE_MS);
 }
 
-/** Sends the forms of checks that a page does not make when it is only read: at once, and again while the page is visible. */
+/** Sends the forms of checks that reading a page does not make: immediately, and repeatedly while the page is visible. */
 function startChecks(): void {
   if (!document.querySelector(CHECKED)) return;
   const check = () => {
@@ -148,7 +148,8 @@ async function refresh(
 }
 
 /**
- * A region with `data-rows` keeps its rows until the reader asks for the new ones, so that no row moves while it is read.
+ * A region with `data-rows` keeps its rows until the reader requests the new ones, so that no row moves under the
+ * reader.
  * @returns whether the region has new rows; it then has a button that shows them
  */
 function offerRows(region: Element, next: Element): boolean {
@@ -173,14 +174,14 @@ async function showRows(region: Element, button: Element): Promise<void> {
   region.querySelector("a")?.focus();
 }
 
-/** Why there are no live updates, and what the link beside it does: it opens this page again, which may lead to the sign-in. */
+/** Reasons for missing live updates. The link beside the reason opens this page again, which may lead to the sign-in page. */
 const STALE = {
   polling: ["This page is read again every 30 seconds until they come back.", "Reload this page"],
   unreachable: ["The service does not answer. This page asks again every 30 seconds.", "Reload this page"],
   ended: ["Your session has ended, or you may no longer read this page.", "Sign in again"],
 } as const;
 
-/** Shows since when the data on the page is old, why, and what to do; or removes that when it is current. */
+/** Shows the age of outdated data, the reason and a remedy; removes the notice when the data is current. */
 function setStale(why: keyof typeof STALE | undefined): void {
   const messages = document.getElementById("messages");
   const old = messages?.querySelector<HTMLElement>(".stale");

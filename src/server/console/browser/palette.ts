@@ -1,4 +1,4 @@
-// The command palette: the search page in a dialog, updated during typing.
+// The command palette: the search page in a dialog, updated while the user types.
 import { fetchPage } from "./trusted-html.ts";
 
 const PAUSE_MS = 120;

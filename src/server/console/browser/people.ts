@@ -3,7 +3,7 @@
 
 const PAUSE_MS = 150;
 
-/** Handles fields with `data-people`, the id of their list, also those that a swapped region brings. */
+/** Handles fields with `data-people`, the id of their list, including fields in swapped regions. */
 export function startPeople(): void {
   document.addEventListener("input", ({ target }) => {
     if (target instanceof HTMLInputElement && target.matches("[data-people]")) propose(target);

@@ -3,7 +3,7 @@
 const YEAR_SECONDS = 31_536_000;
 const KEYS = "quartermaster-keys";
 
-/** Sends the time zone to the server in a cookie; pages use it from the next one on. */
+/** Sends the time zone to the server in a cookie. It applies from the next page on. */
 export function rememberZone(): void {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const wanted = `quartermaster_zone=${zone}`;

@@ -1,5 +1,5 @@
-// Forms with entered values are sent while somebody is signed in. If the session has ended, a dialog offers to sign in in another
-// tab, and the values stay on the page. Without the script the response to the form keeps the values.
+// Sends forms with entered values only while the user is signed in. If the session has ended, a dialog offers to sign
+// in in another tab, and the values stay on the page. Without the script the response to the form keeps the values.
 import { fetchPage, NotThisPage } from "./trusted-html.ts";
 
 /** A small page that everybody who is signed in may read. */

@@ -1,4 +1,4 @@
-// The only place where text becomes markup. The policy allows it for documents of this origin.
+// The only code that turns text into markup. The Trusted Types policy allows it for documents of this origin.
 import { enhanceDocument } from "./improvements.ts";
 
 interface TrustedTypes {

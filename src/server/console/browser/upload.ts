@@ -23,11 +23,9 @@ function send(form: HTMLFormElement): void {
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     bar.max = total;
     bar.value = loaded;
-    showStatus(`${Math.floor((loaded / total) * PERCENT)} % is sent.`);
+    showStatus(`${Math.floor((loaded / total) * PERCENT)} % sent.`);
   });
-  request.upload.addEventListener("load", () =>
-    showStatus("Everything is sent. The archive is being inspected."),
-  );
+  request.upload.addEventListener("load", () => showStatus("Sent. The archive is being inspected."));
   request.addEventListener("load", () => {
     if (new URL(request.responseURL).pathname === address.pathname) showPage(request.responseText);
     else location.assign(request.responseURL);

@@ -1,4 +1,5 @@
-// The page of a form that was sent after the session ended. It holds what was entered, and a form to sign in that sends it on.
+// The page for a form that was sent after the session ended. It holds the entered values, and a sign-in form that sends
+// them on.
 /** @jsxImportSource preact */
 import { countText } from "../../../platform/count-text.ts";
 import { FORM_FIELDS_MAX, UNAUTHENTICATED_BODY_BYTES_MAX } from "../../http/bodies/body.ts";
@@ -39,7 +40,7 @@ export interface Expired extends Omit<Partial<Kept>, "fields"> {
   offer?: SignInOffer | undefined;
 }
 
-/** The session ended before a form was sent. The page holds the values, unless they are too long; nothing is stored. */
+/** The page holds the entered values, unless they are too long; nothing is stored. */
 export function expiredPage(expired: Expired): Response {
   const whole = expiredHtml(expired);
   const html =
@@ -80,10 +81,10 @@ function expiredHtml({ back, branding, request, offer, ...kept }: Expired): stri
         >
           <KeptFields fields={fields} />
           {isOffered && <SignInFields {...offer} />}
-          {!isOffered && <Steps last="Come back to this tab and continue." />}
+          {!isOffered && <Steps last="Return to this tab and continue." />}
           {isOffered && (
             <p class="following">
-              Or <SignInLink /> with the same account, come back to this tab and continue.
+              Or <SignInLink /> with the same account, return to this tab and continue.
             </p>
           )}
           <button class={isOffered ? "button" : "button primary"} type="submit" formNoValidate>
@@ -91,7 +92,7 @@ function expiredHtml({ back, branding, request, offer, ...kept }: Expired): stri
           </button>
         </form>
       ) : (
-        <Steps last="Come back to this tab, go back one page, and send the form again." />
+        <Steps last="Return to this tab, go back one page, and send the form again." />
       )}
       <p class="following">
         <a href={back}>Go back without sending</a>

@@ -39,7 +39,7 @@ export interface ConsolePage {
   status?: number | undefined;
   /** puts the word for an error at the start of the document title */
   isError?: boolean;
-  /** asks before a change: a page of administrators is then only for those who may change something */
+  /** asks for confirmation of a change; auditors may not open such a page of administrators */
   isQuestion?: boolean;
   /** pages above this one, outermost first */
   breadcrumbs?: readonly { href: string; label: string }[];
@@ -196,7 +196,7 @@ function AccountMenu({ reader }: { reader: Reader }) {
 
 const THEME_LABELS = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
-/** Chooses the colors of this browser and comes back to the page. */
+/** Chooses the colors of this browser and returns to the page. */
 export function ThemeForm({ reader }: { reader: Reader }) {
   const { pathname, search } = reader.url;
   return (

@@ -1,4 +1,4 @@
-// What the pages of a refused form keep of what was entered.
+// The entered values that the page of a refused form sends back.
 /** @jsxImportSource preact */
 import { Hidden } from "../../pages/forms.tsx";
 
@@ -8,9 +8,9 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 /** Field with the mark of the reader whom a form was made for. */
 export const OWNER_FIELD = "by";
 
-/** Fields that are never sent back to a page. A short word counts only as a whole one: `harness_codex` is no code. */
+/** Fields that are never sent back to a page. Short words must match a whole word: `harness_codex` is no code. */
 const HELD_BACK = /password|secret|csrf|(?:^|_)(?:token|code|answer)(?:_|$)/i;
-/** Field with the names of the fields that a form declared as held back, separated by blanks. */
+/** Field with the names of the withheld fields of a form, separated by spaces. */
 export const WITHHELD_FIELDS_FIELD = "held_back";
 
 /** Fields of the sign-in on the page of a form that was sent after the session ended. No other form has them. */
@@ -43,7 +43,7 @@ export function keptFields({ fields, heldBack }: Pick<Kept, "fields" | "heldBack
   };
 }
 
-/** @returns whether something that was entered is not kept */
+/** @returns whether an entered value is not sent back */
 export const hasWithheldFields = (entered: Fields, kept: Readonly<Record<string, string>>): boolean =>
   Object.entries(entered).some(
     ([name, value]) => value && name !== "csrf" && !IS_SIGN_IN.has(name) && !Object.hasOwn(kept, name),

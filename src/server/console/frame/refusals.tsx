@@ -1,5 +1,5 @@
-// Pages of a refusal: wrong role, failed action, and a form that was made for an earlier session. expired.tsx has that of a form that
-// was sent after the session ended.
+// Pages of a refusal: wrong role, failed action, and a form of an earlier session. expired.tsx has the page for a form
+// that was sent after the session ended.
 /** @jsxImportSource preact */
 
 import type { Failure } from "../../http/problems/problem.ts";
@@ -53,12 +53,12 @@ export const featureOffPage = (
   ),
 });
 
-/** The hint of a refusal names the command that lists what there is; the page links to that list. */
+/** The hint of a refusal names a command that lists the valid values; the page links to that list. */
 const COMMAND_HINT = /; see `quartermaster [a-z -]+`$/;
 
 /**
- * What was refused, why, what to do next, and the request id.
- * @param options `back` is the page of the form that was refused, `path` that of the page itself
+ * Shows what was refused, why, what to do next, and the request id. @param options `back` is the path of the refused
+ * form's page, `path` the path of the page itself
  */
 export function failedPage(
   { status, reason, message, problems }: Failure,
@@ -94,7 +94,7 @@ export function failedPage(
   };
 }
 
-/** The sender must confirm who it is. This happens in another tab, so that what was entered stays on this page. */
+/** The sender must confirm the identity in another tab, so that the entered values stay on this page. */
 export const unconfirmedPage = (kept: Kept & { reader: Reader }): ConsolePage => ({
   title: "Confirm that it is you",
   status: 403,
@@ -102,7 +102,7 @@ export const unconfirmedPage = (kept: Kept & { reader: Reader }): ConsolePage =>
   content: (
     <>
       <p>
-        Nothing was changed yet; what you entered is kept on this page.{" "}
+        Nothing was changed yet; this page keeps what you entered.{" "}
         <a href={confirmPath(kept.back)} target="_blank" rel="noopener">
           Confirm in a new tab that it is you
         </a>
@@ -147,8 +147,7 @@ export function staleFormPage({
     content: isOwn ? (
       <>
         <p>
-          The form was made in an earlier session. Nothing was changed yet; what you entered is kept on this
-          page.
+          The form was made in an earlier session. Nothing was changed yet; this page keeps what you entered.
         </p>
         <SendAgain {...{ reader, path, back, fields, heldBack }} />
       </>
@@ -156,7 +155,7 @@ export function staleFormPage({
       <p>
         {fields[OWNER_FIELD] && (
           <>
-            It was opened by another account than <Text value={reader.visitor.principal.email} />.{" "}
+            Another account opened it, not <Text value={reader.visitor.principal.email} />.{" "}
           </>
         )}
         Nothing was changed. <a href={back}>Open the form again</a>
@@ -165,7 +164,7 @@ export function staleFormPage({
   };
 }
 
-/** @param back path of the page with the form, which the browser has with what was entered */
+/** @param back path of the page with the form; the browser still has the entered values there */
 export const tooLongPage = (back: string): ConsolePage => ({
   title: "The text is too long",
   status: 413,

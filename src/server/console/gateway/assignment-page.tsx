@@ -29,16 +29,16 @@ export interface AssignmentEntry {
 export interface AssignmentPageProps {
   harness: HarnessKey;
   entry: AssignmentEntry;
-  /** what the gateway offers, and what is assigned */
+  /** offered and assigned models */
   models: readonly ModelView[];
   /** text of the field `version`: see stated-version.ts */
   version: string;
   problems?: readonly Problem[];
-  /** why nothing could be saved, apart from the entered values */
+  /** problems that do not concern the entered values */
   error?: string | undefined;
   /** the text of the policy in the draft, which saving rewrites */
   typed: Draft["typed"];
-  /** set if the draft was saved elsewhere after the form was opened: what it says now */
+  /** the current values, if the draft was saved elsewhere after the form was opened */
   other?: AssignmentEntry | undefined;
 }
 
@@ -107,7 +107,7 @@ const Problems = ({ problems, entry }: { problems: readonly Problem[]; entry: As
   </div>
 );
 
-/** @returns the sentence, with the id of the model that it is about */
+/** @returns the sentence, with the id of its model */
 function problemText(pointer: string, { detail, entry }: { detail: string; entry: AssignmentEntry }): string {
   const index = /^\/gateway_models\/(\d+)$/.exec(pointer)?.[1];
   const id = index === undefined ? undefined : entry.models[Number(index)];

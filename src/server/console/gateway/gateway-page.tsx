@@ -17,7 +17,7 @@ import { FAILED_CHECKS, GATEWAY_PATH, KEYS_PATH, PROXY_MODES } from "./words.ts"
 
 export interface GatewayView {
   status: GatewayStatus;
-  /** undefined unless the reader asked for it */
+  /** undefined unless requested */
   health: ProxyHealth | undefined;
   figures: GatewayFigures;
   /** keys by the code of their failure, most frequent first */
@@ -84,7 +84,7 @@ function statusFacts({ proxy, harnesses = [], ...status }: GatewayStatus): Fact[
   ];
 }
 
-/** Only the process that forwards knows its figures. */
+/** Only the forwarding process knows its figures. */
 function proxyFacts(proxy: NonNullable<GatewayStatus["proxy"]>): Fact[] {
   if (proxy.in_flight === null || proxy.capacity === null) return [];
   return [
@@ -115,7 +115,7 @@ function LastRequest({ hasArrived }: { hasArrived: boolean | null }) {
   );
 }
 
-/** The script asks again every minute while the page is visible. */
+/** The script repeats the check every minute while the page is visible. */
 function Health({ status: { proxy }, health }: Pick<GatewayView, "status" | "health">) {
   if (proxy?.mode === "off") return null;
   const query = proxy?.mode === "in-process" ? "?upstream=1" : "";
@@ -168,8 +168,7 @@ function Answer({ subject, answer }: { subject: string; answer: NonNullable<Prox
 const unhealthySentence = (
   subject: string,
   { http_status, error = `${subject} did not answer` }: NonNullable<ProxyHealth["upstream"]>,
-): string =>
-  http_status === undefined ? asSentence(error) : `${subject} answered, but not that it is healthy.`;
+): string => (http_status === undefined ? asSentence(error) : `${subject} answered that it is not healthy.`);
 
 function Keys({ figures: { keys, due, revocationsPending } }: { figures: GatewayFigures }) {
   return (
@@ -232,7 +231,7 @@ const Failures = ({ failures }: Pick<GatewayView, "failures">) => (
   </section>
 );
 
-/** A code that is not of the provisioner comes from an older version or from the gateway itself. */
+/** A code that the provisioner does not know comes from an older version or from the gateway. */
 const reasonOf = (code: string): ComponentChildren => {
   const text = problemText(code);
   return text === undefined ? "Another reason" : asSentence(text);

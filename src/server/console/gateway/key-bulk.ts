@@ -18,7 +18,7 @@ export const KEY_BULK: BulkView<BulkKeyAction> = {
       label: "Provide…",
       ask: (keys) => `Provide ${keys}?`,
       consequences: [
-        "The gateway is asked now, even if the next attempt is planned for later. Working keys stay.",
+        "The service contacts the gateway now, without waiting for the next attempt. Working keys stay.",
       ],
       excepted: NO_ACCESS,
       verb: "Provide",
@@ -29,7 +29,7 @@ export const KEY_BULK: BulkView<BulkKeyAction> = {
       label: "Replace…",
       ask: (keys) => `Replace ${keys}?`,
       consequences: [
-        "Each old key works until the new one exists. Workstations get the new ones by themselves.",
+        "Each old key works until the new one exists. Workstations fetch the new ones automatically.",
       ],
       excepted: NO_ACCESS,
       verb: "Replace",

@@ -12,7 +12,7 @@ import { ACTION_WORDS, KEY_ACTIONS, KEYS_PATH, type KeyAction, keyPath, RECONCIL
 
 const BREADCRUMBS = [{ href: KEYS_PATH, label: "Gateway keys" }];
 
-/** @returns why the action is not possible; undefined if it is */
+/** @returns why the action is impossible; undefined if it is possible */
 export function whyUnavailable({ status, email }: User, key: KeyView, action: KeyAction): string | undefined {
   if (action === "revoke") return key.state === "missing" ? "There is no key to revoke." : undefined;
   return status === "active" ? undefined : `${email} is ${status} and cannot have a key.`;

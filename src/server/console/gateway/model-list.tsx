@@ -119,7 +119,7 @@ export function modelListPage({ view, page, problems = [], isDraft }: ModelListP
       <>
         {isDraft && (
           <p class="notice">
-            The assignments are those of your draft. <a href={REVIEW_PATH}>Review and publish it</a>
+            These assignments are from your draft. <a href={REVIEW_PATH}>Review and publish it</a>
           </p>
         )}
         <Discovery view={view} />
@@ -189,7 +189,7 @@ function DiscoveryState({ sync }: Pick<ModelCatalogView, "sync">) {
 }
 
 const DELIVERY: Readonly<Record<ModelCatalogView["assignments"], string>> = {
-  none: "No agent has models. Agents use the models that they know by themselves.",
+  none: "No agent has models. Agents use their built-in models.",
   incomplete:
     "An allowed agent has no models yet. Workstations get the lists once every allowed agent has one.",
   delivered: "Workstations get these lists.",

@@ -1,4 +1,4 @@
-// One model of the gateway. If it changed, the page names the former and the new figures before it is acknowledged.
+// One model of the gateway. Before a change is acknowledged, the page shows the former and the new figures.
 /** @jsxImportSource preact */
 import { type ModelView, modelDifferences } from "../../../domain/inference/models/view.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
@@ -104,7 +104,7 @@ function Change({ model }: { model: ModelView }) {
 const Metadata = ({ model: { metadata } }: { model: ModelView }) =>
   metadata === null ? null : (
     <section aria-labelledby="metadata-title">
-      <h2 id="metadata-title">What the gateway says about it</h2>
+      <h2 id="metadata-title">Facts from the gateway</h2>
       <Facts
         facts={Object.entries(metadata).map(([label, value]) => ({
           label,

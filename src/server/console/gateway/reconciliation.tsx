@@ -1,4 +1,4 @@
-// How far the service is with the reconciliation of all gateway keys. The address has the numbers at its start.
+// The progress of the reconciliation of all gateway keys. The address contains the counts at its start.
 /** @jsxImportSource preact */
 import type { Reconciled } from "../../../domain/gateway/keys/reconciler.ts";
 import type { GatewayFigures } from "../../../domain/gateway/service.ts";
@@ -13,7 +13,7 @@ import { KEYS_PATH, PROGRESS_PATH } from "./words.ts";
 export const reconciliationPath = ({ keys, revocations }: Reconciled): string =>
   pathWith(PROGRESS_PATH, new URLSearchParams({ keys: String(keys), revocations: String(revocations) }));
 
-/** @returns the page, which counts what is left; nonsense in the address counts as nothing */
+/** @returns the page with the remaining counts; invalid numbers in the address count as 0 */
 export const reconciliationPage = (values: Values, figures: GatewayFigures): ConsolePage => {
   const whole = Math.max(countIn(values.keys), figures.due);
   const { due, problems, revocationsPending } = figures;
@@ -50,7 +50,7 @@ export const reconciliationPage = (values: Values, figures: GatewayFigures): Con
           </div>
         </div>
         <p>
-          The service goes on when you leave this page. <a href={KEYS_PATH}>Back to the keys</a>
+          The service continues when you leave this page. <a href={KEYS_PATH}>Back to the keys</a>
         </p>
         <AsCommand
           command={["keys", "reconcile"]}

@@ -12,7 +12,7 @@ import { useReader } from "../parts/values.tsx";
 /** Height of a curve in its own units. */
 const HEIGHT = 100;
 
-/** Rows of the table of numbers, unless the reader asks for all: 400 rows would be longer than the rest of the page. */
+/** Rows of the table of numbers, unless the reader opens all: 400 rows would be longer than the rest of the page. */
 export const NUMBERS_SHOWN_MAX = 48;
 
 /** @returns the number of requests that were refused or failed */

@@ -14,7 +14,7 @@ import { Curves, errorsOf } from "./request-curves.tsx";
 /** Models and users that the page names. */
 const NAMED = 5;
 
-/** Either figures, or why there are none now. */
+/** Figures, or the reason why there are none. */
 export type ShownSummary = { view: SummaryView } | { refusal: string };
 
 export function RequestFigures({

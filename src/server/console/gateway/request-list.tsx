@@ -153,8 +153,8 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
     none: {
       text: (
         <>
-          No request was recorded yet. Requests appear here as soon as an agent sends one through the gateway:
-          see <a href="/help/inference">Inference in the handbook</a>.
+          No request was recorded yet. Requests appear here once an agent sends one through the gateway: see{" "}
+          <a href="/help/inference">Inference in the handbook</a>.
         </>
       ),
       purpose: "To let agents use models of the gateway, assign some on the server",

@@ -15,7 +15,7 @@ export const RECONCILE_PATH = `${KEYS_PATH}/reconcile`;
 export const PROGRESS_PATH = `${RECONCILE_PATH}/progress`;
 export const MODELS_PATH = `${GATEWAY_PATH}/models`;
 export const REFRESH_PATH = `${MODELS_PATH}/refresh`;
-/** of one model, which the query names: ids have slashes */
+/** of one model; its id is in the query, because ids contain slashes */
 export const MODEL_PATH = `${MODELS_PATH}/model`;
 
 /** @returns the address of the page about one model */
@@ -49,13 +49,13 @@ export const ACTION_WORDS: Readonly<Record<KeyAction, ActionWords>> = {
     label: "Provide key",
     title: (email) => `Provide a gateway key for ${email}?`,
     consequence:
-      "The gateway is asked now, even if the next attempt is planned for later. A working key stays.",
+      "The service contacts the gateway now, without waiting for the next attempt. A working key stays.",
     done: (email) => `${email} has a working key.`,
   },
   rotate: {
     label: "Replace key",
     title: (email) => `Replace the gateway key of ${email}?`,
-    consequence: "The old key works until the new one exists. Workstations get the new one by themselves.",
+    consequence: "The old key works until the new one exists. Workstations fetch the new one automatically.",
     done: (email) => `${email} has a new key.`,
   },
   revoke: {
@@ -64,7 +64,7 @@ export const ACTION_WORDS: Readonly<Record<KeyAction, ActionWords>> = {
     consequence:
       "Running sessions fail with their next request. An active user gets a new key with the next one. The gateway revokes the old key as soon as it can be reached.",
     done: (email) =>
-      `The key of ${email} is revoked. The gateway revokes it, too, as soon as it can be reached.`,
+      `The key of ${email} is revoked. The gateway revokes it too as soon as it can be reached.`,
   },
 };
 
@@ -83,7 +83,7 @@ export const FAILED_CHECKS: Readonly<Partial<Record<Check, { what: string; remed
   },
   inference_jwt_signing: {
     what: "Inference tokens cannot be signed.",
-    remedy: "Look at the signing keys of inference tokens.",
+    remedy: "Check the signing keys of inference tokens.",
   },
 };
 

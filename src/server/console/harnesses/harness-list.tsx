@@ -1,4 +1,4 @@
-// The harnesses of the policy: what each may do, and which versions workstations have.
+// The harnesses of the policy: which versions are allowed, and which versions workstations have.
 /** @jsxImportSource preact */
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -34,8 +34,8 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
   content: (
     <>
       <p>
-        Allowed and refused are workstations, by the version that they report. A version that cannot be read
-        is counted as unreadable, too.
+        The numbers count workstations by the version that they report. Unreadable versions also count as
+        allowed or refused.
       </p>
       <div id="harnesses" data-region>
         <table class="rows">

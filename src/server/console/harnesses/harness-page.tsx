@@ -1,4 +1,4 @@
-// The form that changes what the draft says of one harness.
+// The form that changes one harness in the draft.
 /** @jsxImportSource preact */
 import { brokenTexts, type Draft, type HarnessInput } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -22,7 +22,7 @@ import { type SettingFields, SettingsFields } from "./settings-fields.tsx";
 
 interface HarnessPageProps {
   view: HarnessView;
-  /** as it was typed, or as the draft says */
+  /** as typed, or as in the draft */
   input: HarnessInput;
   /** text of the field `version`: see stated-version.ts */
   version: string;
@@ -37,7 +37,7 @@ interface HarnessPageProps {
   models: readonly string[];
   /** whether the page shows unsaved values */
   isUnsaved?: boolean;
-  /** set if the draft was saved elsewhere after the form was opened: what it says now */
+  /** the current values, if the draft was saved elsewhere after the form was opened */
   other?: HarnessInput | undefined;
 }
 
@@ -58,7 +58,7 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
         {other && <Other view={view} input={other} version={version} />}
         {problems.length > 0 && (
           <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-            <p>The draft is saved, but it cannot be published like this.</p>
+            <p>The draft is saved, but it cannot be published as it is.</p>
             <ul>
               {problems.map(({ pointer, detail, line }) => (
                 <li key={pointer + detail}>
@@ -197,8 +197,8 @@ const SettingsText = ({ yaml }: { yaml: string }) => (
       {yaml}
     </textarea>
     <p class="hint">
-      Everything here is enforced. Users choose all other settings. The fields above are part of this text:
-      your changes there are written into it, and the rest does not change.
+      Everything here is enforced. Users choose all other settings. The fields above edit parts of this text;
+      the rest does not change.
     </p>
   </div>
 );

@@ -113,7 +113,7 @@ function SignIn({ facts: { mode, oidc, settings } }: { facts: IdentityFacts }) {
 function LastError({ reason }: { reason: string }) {
   const remedy = operatorRemedy(reason);
   const what = isReportedByBrowser(reason) ? (
-    <State tone="neutral">A browser came back with an error</State>
+    <State tone="neutral">A browser returned with an error</State>
   ) : (
     <State tone="bad">The last sign-in failed</State>
   );
@@ -129,7 +129,7 @@ const Names = ({ names }: { names: readonly string[] }) => (
   <Text value={names.join(", ")} none="no restriction" />
 );
 
-/** Values that an administrator of the provider enters there. */
+/** Values to enter at the provider. */
 function Addresses({ facts: { registration, scimUrl } }: { facts: IdentityFacts }) {
   const address = (label: string, value: string | null): Fact[] =>
     value === null ? [] : [{ label, value: <CopyableValue value={value} what={label.toLowerCase()} /> }];
@@ -148,7 +148,7 @@ function Addresses({ facts: { registration, scimUrl } }: { facts: IdentityFacts 
     <section>
       <h2>For the identity provider</h2>
       <p class="hint">
-        The provider needs these addresses exactly as they are, and a <a href={TOKENS_PATH}>SCIM token</a>.
+        The provider needs exactly these addresses, and a <a href={TOKENS_PATH}>SCIM token</a>.
       </p>
       <Facts facts={rows} />
     </section>

@@ -173,7 +173,7 @@ export function createdTokenPage({ token, view, scimUrl }: CreatedToken): Consol
 }
 
 /**
- * A form that is sent again gets the token that it created. No form creates a token that expires before its response is forgotten.
+ * A form that is sent again gets the token that it created. Every token outlives the stored response of its form.
  * @returns the page for a token that was revoked since
  */
 export const revokedTokenPage = ({ label, revokedAtMs }: ScimTokenView): ConsolePage =>

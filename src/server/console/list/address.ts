@@ -6,7 +6,7 @@ export type Changes = Readonly<Record<string, string | number | undefined>>;
 /** Selects every row of the page. A link that leads elsewhere leaves it out, because it concerns these rows only. */
 export const SELECTION = { name: "select", value: "page" } as const;
 
-/** Parameters that say where in the list the reader is. They are removed when the filters or the order change. */
+/** Parameters of the position in the list. They are removed when the filters or the order change. */
 export const PLACES = ["page", "cursor", "known"];
 
 /**

@@ -20,14 +20,14 @@ export interface BulkWords {
   ask(rows: string): string;
   /** what the action does and what it does not do */
   consequences: readonly string[];
-  /** which rows stay as they are; said only of a filter, because selected rows are named */
+  /** which rows do not change; shown only for a filter, because selected rows are listed */
   excepted?: string;
   /** of the button that starts the action */
   verb: string;
   done(rows: string): string;
   /** of a row for which it is done */
   doneRow: string;
-  /** the action cannot be undone, or is as sensitive */
+  /** the action cannot be undone, or is equally sensitive */
   isSevere?: boolean;
 }
 
@@ -55,7 +55,7 @@ interface Question<Act extends string> extends Equivalents {
   named?: readonly BulkRow[];
   /** rows of the selection that will not change */
   exceptions?: readonly BulkRow[];
-  /** rows with which something else changes */
+  /** rows that also change something else */
   further?: readonly BulkRow[];
   error?: string | undefined;
 }
@@ -108,9 +108,9 @@ export interface Progress {
   refusedIds: readonly string[];
   /** rows that the action concerns */
   whole: number;
-  /** rows that no slice has reached; 0 at the end */
+  /** rows that are not processed yet; 0 at the end */
   left: number;
-  /** of the next slice; at the end only if more rows match than were confirmed */
+  /** of the next slice; set at the end only if more rows match than were confirmed */
   cursor: string | undefined;
   /** query of the list */
   filter: string;
@@ -188,7 +188,7 @@ function NextSlice({ view, act, progress }: PartProps & { progress: Progress }) 
   );
 }
 
-/** Rows that match only since the number was confirmed are left alone. */
+/** Rows that match only after the confirmation do not change. */
 const Grown = ({ view, filter }: Omit<PartProps, "act"> & { filter: string }) => (
   <p class="notice attention">
     More {view.nouns[1]} match these filters now than you confirmed, and nothing was done to the others.{" "}

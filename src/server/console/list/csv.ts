@@ -85,7 +85,7 @@ export function csvAnswer<Row>(file: CsvFile<Row>): Response {
   const sent = { rows: 0 };
   const lines = csvText(file, sent);
   let isRecorded = false;
-  // Outside the generator: a generator that was never started does not run its cleanup.
+  // Outside the generator, because a generator that never started does not run its cleanup.
   const record = async (): Promise<void> => {
     if (isRecorded) return;
     isRecorded = true;

@@ -19,7 +19,7 @@ interface FilterFormProps {
 /** Parameters that stay when the filters change. */
 const KEPT = ["sort", "columns", "per_page", ALL_FILTERS.name];
 
-/** A form with method GET: the address of its response has the filters. */
+/** A form with method GET, so the address of its response contains the filters. */
 export function FilterForm({ filters, values, problems }: FilterFormProps) {
   const { url, usual } = useReader();
   if (filters.length === 0) return null;
@@ -83,7 +83,7 @@ function Control({
   problem,
 }: {
   filter: Filter;
-  /** of the list: a problem of one may name another */
+  /** of the list; the problem of one filter may name another */
   filters: readonly Filter[];
   value: string | undefined;
   problem: Problem | undefined;
@@ -139,7 +139,7 @@ function Control({
 
 /**
  * Attributes for the script (browser/people.ts), which fills the list while an address is typed.
- * @param isAdministrator whether the API answers the reader with all users; auditors get those whom every member may find
+ * @param isAdministrator whether the API suggests all users to the reader; auditors get the same suggestions as members
  */
 const proposing = (list: string, isAdministrator: boolean) => ({
   list,
@@ -176,11 +176,11 @@ function Chips({ filters, values }: Omit<FilterFormProps, "problems">) {
 interface FilterProblemsProps {
   title?: string;
   problems: readonly Problem[];
-  /** of the list; a form of another kind names its fields in the problems */
+  /** of the list; other forms name their fields in the problems */
   filters?: readonly Filter[];
 }
 
-/** Lists what is wrong with values of the address, each with a link to its field or to the list without it. */
+/** Lists the invalid values of the address, each with a link to its field or to the list without it. */
 export function FilterProblems({ title, problems, filters = [] }: FilterProblemsProps) {
   const { url } = useReader();
   const shown = problems.map((problem) => shownProblem(problem, { filters, url }));

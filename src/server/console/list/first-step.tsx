@@ -1,4 +1,4 @@
-// What an empty list shows: what would fill it, and the first step with its command.
+// The text of an empty list: what would fill it, and the first step with its command.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { commandLine } from "../parts/command.tsx";
@@ -9,7 +9,7 @@ export interface FirstStep {
   text: ComponentChildren;
   /** what the command is for and where it runs; by default, it does the same on the server */
   purpose?: string;
-  /** words of the command after `quartermaster`, as in Equivalents; undefined where the reader can do nothing */
+  /** words of the command after `quartermaster`, as in Equivalents; undefined if the reader can do nothing */
   command: readonly string[] | undefined | ((origin: string) => readonly string[]);
 }
 

@@ -1,5 +1,6 @@
-// Labels for the columns on narrow screens, where each row is a card, as a style sheet: labels in each cell would make up a fifth
-// of the page. The address of the style sheet contains the labels, so the server stores nothing between the two requests.
+// A style sheet with the labels of columns on narrow screens, where each row is a card. Labels in each cell would be a
+// fifth of the page. The address of the style sheet contains the labels, so the server stores nothing between the two
+// requests.
 import type { Problem } from "../../../platform/errors.ts";
 import { CONSOLE_ASSETS_PATH } from "../assets/assets.ts";
 

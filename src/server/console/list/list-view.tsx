@@ -14,7 +14,7 @@ import { type Column, type List, listValues, type Paging, type Values } from "./
 import { isPageSelected, Selectable, searchOf, singularOf } from "./selection.tsx";
 import { UsualForm, Views } from "./views.tsx";
 
-/** Screens on which a row is a card: as in console.css. */
+/** Screens on which a row is a card, as in console.css. */
 const CARDS = "(max-width: 45rem)";
 
 /** The status of a list page: 400 if its address has invalid values. */
@@ -96,7 +96,7 @@ function Table<Row>({ list }: { list: List<Row> }) {
   const sort = values.sort ?? list.defaultSort;
   const labels = columns.map(({ label }) => label);
   const isSelected = isPageSelected(reader.url);
-  // The label of a box is its cell, which names the row: its own name would be repeated in each row.
+  // The cell labels its box and names the row. A label in the box would repeat the name in each row.
   const nameOf = columns[0] === list.columns[0] ? undefined : list.columns[0]?.csv;
   return (
     <>

@@ -1,4 +1,4 @@
-// What a list page shows, and how its address is read. list-view.tsx draws it, csv.ts exports it.
+// The model of a list page, and the reading of its address. list-view.tsx draws it, csv.ts exports it.
 
 import type { ComponentChildren } from "preact";
 import type { Page } from "../../../domain/shared/page.ts";
@@ -21,7 +21,7 @@ export interface Filter {
   isOptional?: boolean;
 }
 
-/** Parameter that shows the rare filters too. Their choices are read only then. */
+/** Parameter that shows the rare filters too. Their choices are loaded only then. */
 export const ALL_FILTERS = { name: "filters", value: "all" } as const;
 
 /** @returns whether the reader opened the rare filters */
@@ -37,7 +37,7 @@ export interface Column<Row, Name extends string = string> {
   /** value of `sort` that orders by this column; `-` before it reverses the order */
   sort?: string;
   isNumber?: boolean;
-  /** has a minimum width that fits a name; other columns may shrink to single words */
+  /** is wide enough for a name; other columns may shrink to single words */
   isWide?: boolean;
   /** shown only if the address names it */
   isOptional?: boolean;
@@ -45,7 +45,7 @@ export interface Column<Row, Name extends string = string> {
 
 /** Where the reader is in the list. */
 export type Paging =
-  /** numbered pages; with `isBound` there are more rows than the total */
+  /** numbered pages; with `isBound`, the total is a lower bound */
   | { page: number; perPage: number; total: number; isBound?: boolean }
   /** pages by key; `next` is the cursor of the following page; with `isBound` there are more rows than the total */
   | { next: string | null; isFirst: boolean; total?: number | undefined; isBound?: boolean };
@@ -88,10 +88,10 @@ export function listValues({ url, usual }: Reader): Values {
     : { ...Object.fromEntries(new URLSearchParams(kept)), ...valuesOf(url) };
 }
 
-/** Parameters that change how the rows are shown, and not which rows match. */
+/** Parameters that change the display but not which rows match. */
 const OF_THE_VIEW = ["sort", "columns", "per_page", ALL_FILTERS.name, SELECTION.name, ...PLACES];
 
-/** @returns the names in a list's query that are no filter of it, as a mistyped one is */
+/** @returns unknown parameters in a list's query, such as a mistyped filter */
 export function unknownFilters(query: string, filters: readonly Pick<Filter, "name">[]): string[] {
   const known = new Set([...OF_THE_VIEW, ...filters.map(({ name }) => name)]);
   return [...new Set(new URLSearchParams(query).keys())].filter((name) => !known.has(name));
@@ -129,7 +129,7 @@ export type Found<Rows> =
 
 /**
  * Runs a query of the domain. Invalid values of the address are shown next to their filters, with status 400.
- * @param also problems that the page found itself
+ * @param also further problems, which the page found
  */
 export async function found<Rows>(
   query: () => Rows | Promise<Rows>,

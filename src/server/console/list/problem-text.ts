@@ -1,5 +1,5 @@
-// What a list says about a value of its address that it cannot use, and where the reader can change it. The domain names values as the
-// API does; readers know the labels of the filters.
+// Texts about invalid values in the address of a list, with links to correct them. The domain uses the API's names of
+// values; readers know the labels of the filters.
 import { PAGE_SIZES } from "../../../domain/console/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
@@ -13,7 +13,7 @@ export interface ShownProblem {
   href: string;
 }
 
-/** Values that no field has: the link leads to the list without them. */
+/** Values without a field; the link leads to the list without them. */
 const PLACES: Readonly<Record<string, { text: string; without(url: URL): string }>> = {
   page: {
     text: "The list has no such page. Show its first page",
@@ -49,7 +49,7 @@ function textOf(name: string, detail: string, filters: readonly Filter[]): strin
   return asSentence(filter && first === name ? [filter.label, ...labelled].join(" ") : detail);
 }
 
-/** The sentence about one end of a range names the other end; other words of a sentence may be names of filters by chance. */
+/** The sentence about one end of a range names the other end. Other words may match a filter's name by coincidence. */
 function labelOfEnd(word: string, filters: readonly Filter[]): string {
   const other = filters.find(({ name, kind }) => kind === "date" && name === word);
   return other ? `“${other.label}”` : word;

@@ -5,7 +5,7 @@ import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, SELECTION } from "./address.ts";
 import type { List } from "./list.ts";
 
-/** @param noun with a regular plural */
+/** @param noun with a plural in -s */
 export const singularOf = (noun: string): string => noun.replace(/ies$/, "ys").slice(0, -1);
 
 /** @returns the query of the address without the selection */
@@ -38,7 +38,7 @@ export function Selectable<Row>({ list, children }: { list: List<Row>; children:
   );
 }
 
-/** A link, so that it works without the script: the page comes back with every box checked. */
+/** A link works without the script: it loads the page again with every box checked. */
 function SelectPage({ count, noun }: { count: number; noun: string }) {
   const { url } = useReader();
   return isPageSelected(url) ? (

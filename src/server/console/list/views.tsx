@@ -89,7 +89,7 @@ function SaveView() {
 const addressOf = ({ pathname, search }: URL): string =>
   viewAddress({ path: pathname, query: viewQuery(search) });
 
-/** Saves the columns and page size of this address for future visits of the list, or forgets them. */
+/** Saves the columns and page size of this address for future visits of the list, or resets them. */
 export function UsualForm() {
   const { url, usual } = useReader();
   const kept = usual(url.pathname);

@@ -12,7 +12,7 @@ export interface Variable {
   name: string;
   /** as entered; empty for a kept one */
   value: string;
-  /** the value stays as in the draft, and the page does not show it: `referenceTo` the variable of the draft */
+  /** keeps the value in the draft without showing it: `referenceTo` the variable of the draft */
   kept?: string | undefined;
 }
 
@@ -41,16 +41,16 @@ export const NEW_ENTRY: McpEntry = {
   isEnabled: true,
 };
 
-/** Fields with the value of a variable, which no page sends back. */
+/** Fields with the value of a variable. No page sends them back. */
 export const VARIABLE_VALUE = /^env_value\d+$/;
 
-/** As JSON it is never empty, has no line end, and differs from HELD_BACK. */
+/** JSON is never empty, has no line end, and differs from HELD_BACK. */
 const referenceTo = (name: string): string => JSON.stringify(name);
 
-/** Refers to no variable: the value was entered in a session that has ended, and the page of the refusal did not repeat it. */
+/** Refers to no variable: the value was entered in an ended session, and the page of the refusal did not send it back. */
 const HELD_BACK = "held back";
 
-/** @returns a server of the draft, to be edited; no value of a variable is in it */
+/** @returns a server of the draft for editing, without the values of its variables */
 export const entryOf = ({ server, harnesses }: PlacedServer): McpEntry => ({
   name: server.name,
   isRemote: server.url !== undefined,
@@ -101,10 +101,10 @@ const rowsIn = (count: string | undefined): number[] =>
 
 const ROW_ACTS = ["up", "down", "drop_arg", "drop_env", "show_env", "new_env", "add_arg", "add_env"] as const;
 
-/** A press of a button in a row, or of one that adds a row. */
+/** The press of a button that changes or adds a row. */
 export interface RowAct {
   kind: (typeof ROW_ACTS)[number];
-  /** position of the row; the number of rows for one that is added */
+  /** position of the row; the number of rows for a new one */
   at: number;
 }
 
@@ -116,7 +116,7 @@ export function rowActIn(act: string | undefined): RowAct | undefined {
 }
 
 /**
- * @param stored the server of the draft, of which the entry keeps values
+ * @param stored the server of the draft, whose values the entry may keep
  * @returns the entry with the row changed, moved, added or removed
  */
 export function withRowAct(
@@ -158,8 +158,9 @@ function withKeptValue(variable: Variable, stored: Pick<McpServer, "env"> | unde
 }
 
 /**
- * @param stored the server of the draft, of which the entry keeps values
- * @returns the entry with all its values; in `shown` the entry for a page, where a variable whose value is gone is a row to fill
+ * @param stored the server of the draft, whose values the entry may keep
+ * @returns the entry with all its values; `shown` is the entry for a page, with an empty row for each variable whose
+ * value is lost
  */
 export function withKeptValues(
   entry: McpEntry,
@@ -199,7 +200,7 @@ export function serverOf({ isRemote, ...entry }: McpEntry): McpServer {
   return { name, ...own, disabled: !isEnabled };
 }
 
-/** @returns problems that can occur only in the form, because a policy cannot express them */
+/** @returns problems that only a form can have, because a policy cannot express them */
 export function entryProblems({ isRemote, variables, harnesses }: McpEntry): Problem[] {
   const problems: Problem[] = [];
   const names = new Set<string>();
@@ -214,7 +215,7 @@ export function entryProblems({ isRemote, variables, harnesses }: McpEntry): Pro
   return problems;
 }
 
-/** The control that a problem is about: its id and its name. */
+/** The id and name of the control with a problem. */
 export function controlOf({ isRemote, variables }: McpEntry, pointer: string): { id: string; label: string } {
   const [member = "", at = ""] = tokensOf(pointer);
   if (member === "args") return { id: `arg${at}`, label: `Argument ${Number(at) + 1}` };

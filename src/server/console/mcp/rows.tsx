@@ -1,5 +1,5 @@
-// The rows of an MCP server's form: arguments in their order, and variables. Every button sends the form, so that none needs the script.
-// Auditors only read the form, so they get no buttons and no warning about what to enter.
+// The rows of an MCP server's form: arguments in their order, and variables. Every button sends the form, so it works
+// without the script. Auditors get neither buttons nor the warning about what to enter.
 /** @jsxImportSource preact */
 import { HIDDEN } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { KEY_CHARACTERS_MAX } from "../../../platform/text/object-reader.ts";
@@ -23,7 +23,7 @@ export function Arguments({ args, moved, max }: RowsProps & { args: readonly str
       <Hidden name="args" value={String(args.length)} />
       <ol class="entry-rows">
         {args.map((value, at) => (
-          // Equal arguments differ only by their position.
+          // Arguments may repeat, so the position is the key.
           <li key={at}>
             <TextRow
               id={`arg${at}`}
@@ -132,7 +132,7 @@ const KeptValue = ({ at, kept }: { at: number; kept: string }) => (
   </>
 );
 
-/** @returns the button that moves the row on in the same direction; at an end of the list, the one for the other direction */
+/** @returns the button that moves the row further in the same direction; at an end of the list, in the other direction */
 function focusAfter({ kind, at }: RowAct, count: number): string | undefined {
   if (kind === "up") return at === 1 ? "down:0" : `up:${at - 1}`;
   if (kind === "down") return at + 1 === count - 1 ? `up:${at + 1}` : `down:${at + 1}`;

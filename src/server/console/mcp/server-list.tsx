@@ -43,7 +43,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 export interface ListedServer extends PlacedServer {
-  /** whether another server has the same name, so that the address must name a harness */
+  /** another server has the same name, so the address must name a harness */
   isAmbiguous: boolean;
 }
 
@@ -92,7 +92,7 @@ export const SERVER_COLUMNS: readonly Column<ListedServer, ListColumn<"/console/
   },
 ];
 
-/** @returns what the server runs or connects to, without keys */
+/** @returns the command or URL of the server, without keys */
 function targetOf(server: PlacedServer["server"]): string | undefined {
   const { command, url } = withHiddenServerSecrets(server);
   return command ?? url;
@@ -110,7 +110,7 @@ const addressOf = ({ server: { name }, harnesses, isAmbiguous }: ListedServer): 
 interface ServerListProps {
   page: Page<ListedServer> | undefined;
   problems?: readonly Problem[] | undefined;
-  /** whether the list is that of the reader's draft */
+  /** whether the list is from the reader's draft */
   isDraft: boolean;
 }
 

@@ -39,7 +39,7 @@ export interface ServerPageProps {
   others?: readonly HarnessKey[];
   /** the row that was just moved or added, which gets the focus */
   moved?: RowAct | undefined;
-  /** set if the draft was saved elsewhere after its author opened it: the server as saved there; null if it was removed */
+  /** the server as saved elsewhere after its author opened the form; null if it was removed there */
   other?: McpServer | null | undefined;
 }
 
@@ -103,8 +103,8 @@ const Problems = ({ problems, entry }: Pick<ServerPageProps, "entry"> & { proble
 const Secrets = ({ secrets, entry }: Pick<ServerPageProps, "entry"> & { secrets: readonly string[] }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
-      Nothing is saved yet: what is listed here looks like a key or a token. Every workstation that gets the
-      policy stores it in clear text, and its user can read it.
+      Nothing is saved yet: these values look like keys or tokens. Every workstation that gets the policy
+      stores it in clear text, and its user can read it.
     </p>
     <ul>
       {secrets.map((pointer) => {
@@ -249,8 +249,8 @@ const Kind = ({ entry: { isRemote } }: Pick<ServerPageProps, "entry">) => (
         the harness starts on the workstation, with arguments and variables
       </label>
       <label>
-        <input id="remote" type="radio" name="kind" value="remote" checked={isRemote} /> Remote: a URL, with
-        neither arguments nor variables
+        <input id="remote" type="radio" name="kind" value="remote" checked={isRemote} /> Remote: a URL,
+        without arguments and variables
       </label>
     </p>
     <p class="hint">A server has a command or a URL. Values of the other kind are not saved.</p>

@@ -7,10 +7,10 @@ export const NEW_SERVER_PATH = `${MCP_PATH}/new`;
 
 export const MCP_BREADCRUMBS = [{ href: MCP_PATH, label: "MCP servers" }] as const;
 
-/** Names that would collide with another address; a tilde is put before them. */
+/** Names that would collide with another address get a tilde in front. */
 const OTHER_ADDRESS = /^(?:~.*|new|\.{1,2})$/s;
 
-/** @param harness one that has the server; needed if others have a different one of this name */
+/** @param harness one with the server; needed if others have a different server of this name */
 export function serverPath(name: string, harness?: HarnessKey): string {
   const path = `${MCP_PATH}/${encodeURIComponent(OTHER_ADDRESS.test(name) ? `~${name}` : name)}`;
   return harness === undefined ? path : `${path}?harness=${harness}`;

@@ -1,4 +1,4 @@
-// Texts of the overview: names of the checks, and the page on which a problem is solved.
+// Texts of the overview: names of the checks, and the page to solve each problem.
 import type { KeyState } from "../../../domain/gateway/model.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import type { Tone } from "../parts/values.tsx";
@@ -8,7 +8,7 @@ export const PROBLEM_WORDS = {
   warning: { tone: "attention", label: "Warning" },
 } as const satisfies Record<string, { tone: Tone; label: string }>;
 
-/** Names of checks that need a longer label; the others are shown by their name. */
+/** Labels of checks; checks without one are shown by their name. */
 const SOURCE_WORDS: ReadonlyMap<string, string> = new Map([
   ["backup", "Backups"],
   ["deployment", "Configuration file"],
@@ -41,7 +41,7 @@ export function sourceWord(source: string): string {
 /** Shows the findings of every check. */
 export const FINDINGS_PAGE = `${CONSOLE}/system`;
 
-/** The page on which a problem is solved. Pages that this installation does not have are not linked. */
+/** The page to solve a problem. Pages that this installation lacks are not linked. */
 export const PROBLEM_PAGES: Readonly<Record<string, string>> = {
   backup: `${CONSOLE}/system/backups`,
   deployment: `${CONSOLE}/policy`,

@@ -20,7 +20,7 @@ import {
 
 export interface Me {
   policy: PolicySummary | undefined;
-  /** seen last, and how many there are */
+  /** most recently seen, and their total number */
   workstations: { items: readonly ClientSummary[]; total: number };
   /** undefined while gateway mode is off */
   key: GatewayKeyStatus | undefined;
@@ -63,7 +63,7 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
         >
           <p>
             {sessions === 0 ? (
-              "None of your sessions was captured."
+              "You have no captured sessions."
             ) : (
               <>
                 <Count value={sessions} /> of your sessions {sessions === 1 ? "is" : "are"} kept.

@@ -20,7 +20,7 @@ export interface OwnAccount {
   through: string | undefined;
   /** omitted for people without a password */
   password?: PasswordProps | undefined;
-  /** number of second factors; omitted where there are none to manage */
+  /** number of second factors; omitted if the account cannot have one */
   secondFactors?: number | undefined;
   /** of a refused password */
   status?: number | undefined;

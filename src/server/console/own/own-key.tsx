@@ -17,7 +17,7 @@ import { type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
 import { BREADCRUMBS, OWN_KEY_PATH } from "./words.ts";
 
-/** Operation of the API below /gateway/key, and the command; the service checks keys by itself, so no command checks one. */
+/** Operation of the API below /gateway/key, and the command. No command checks a key, because the service does so automatically. */
 const EQUIVALENTS: Readonly<Record<KeyAction, { path: string; command?: (email: string) => string[] }>> = {
   ensure: { path: "/gateway/key/ensure", command: (email) => ["keys", "ensure", email] },
   validate: { path: "/gateway/key/validate" },
@@ -75,7 +75,7 @@ export function ownKeyPage(key: GatewayKeyStatus, version: string | undefined): 
   };
 }
 
-/** Omits facts that a key without a state at the gateway does not have. */
+/** Omits the facts that come from the gateway if the key has no state there. */
 const factsOf = (key: GatewayKeyStatus): Fact[] => [
   ...(key.alias === null ? [] : [{ label: "Name at the gateway", value: <Text value={key.alias} /> }]),
   ...timed("Expires", key.expires_at),

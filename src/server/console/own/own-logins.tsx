@@ -43,7 +43,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-/** @returns the name of what is signed in */
+/** @returns the name of the browser or workstation */
 const nameOf = ({ kind, userAgent, hostname }: Pick<OwnLogin, "kind" | "userAgent" | "hostname">): string =>
   kind === "login_session" ? browserText(userAgent) : (hostname ?? "Workstation that has not reported yet");
 

@@ -1,4 +1,4 @@
-// What the policy sets for the reader on one harness, value by value and package by package.
+// The settings and packages that the policy gives the reader on one harness.
 /** @jsxImportSource preact */
 import type { Explanation, ShownPlaces } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
@@ -19,7 +19,7 @@ export interface OwnPolicy {
   /** as in the address, even if the harness is unknown */
   harness: string;
   installed: string | undefined;
-  /** undefined before the first revision, and if the address has problems */
+  /** undefined before the first revision and for an invalid address */
   explanation: Explanation | undefined;
   /** of its first values */
   shown?: ShownPlaces | undefined;
@@ -113,7 +113,10 @@ function Explained({ explanation, installed, shown }: ExplainedProps) {
         facts={[
           { label: "Revision", value: <Revision sequence={revision.sequence} /> },
           { label: "Published", value: <Time at={revision.createdAtMs} /> },
-          { label: "Without a fresh policy", value: isRequired ? "Does not run" : "Runs with the last one" },
+          {
+            label: "Without a fresh policy",
+            value: isRequired ? "Does not run" : "Runs with the last policy",
+          },
         ]}
       />
       <Values values={explanation.values} defaults={explanation.defaults} shown={shown} />

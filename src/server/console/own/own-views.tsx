@@ -43,7 +43,7 @@ export const ownViewsPage = ({ views, lists, labels }: OwnViews): ConsolePage =>
               </li>
             ))}
           </ul>
-          <p class="hint">Each of these lists has a button below it that forgets them.</p>
+          <p class="hint">The button below each of these lists resets them.</p>
         </section>
       )}
       <OwnCommand />
@@ -101,7 +101,7 @@ export const removeViewPage = ({ id, name, isShared }: SavedView, email: string)
     consequences: [
       <>
         “<Text value={name} />” is removed from the list{isShared && " of all administrators"}. The list and
-        its rows stay as they are.
+        its rows do not change.
       </>,
     ],
     action: `${VIEWS_PATH}/${id}/remove`,

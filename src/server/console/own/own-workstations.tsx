@@ -29,7 +29,7 @@ const FILTERS: readonly Filter[] = [
 const REASONS_SHOWN = 5;
 
 interface OwnWorkstation extends ClientView {
-  /** of the reported revision; undefined if it is not among the newest */
+  /** of the reported revision, if it is one of the newest */
   sequence: number | undefined;
   /** whether the login that reported still works */
   isSignedIn: boolean;

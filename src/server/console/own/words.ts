@@ -11,7 +11,7 @@ export const OWN_KEY_PATH = `${ME_PATH}/key`;
 export const OWN_LOGINS_PATH = `${ME_PATH}/logins`;
 export const OWN_ACCOUNT_PATH = `${ME_PATH}/account`;
 
-/** Pages above those of a single action. */
+/** Pages above the page of a single action. */
 export const BREADCRUMBS = {
   workstations: [{ href: OWN_WORKSTATIONS_PATH, label: "Your workstations" }],
   key: [{ href: OWN_KEY_PATH, label: "Your gateway key" }],

@@ -1,5 +1,5 @@
-// The form that says who gets a package: everybody, or people and groups. Thousands of addresses can be pasted; addresses that
-// were not found stay in the field.
+// The form for the audience of a package: everybody, or people and groups. Thousands of addresses can be pasted;
+// unknown ones stay in the field.
 /** @jsxImportSource preact */
 import type { PackageAudience } from "../../../domain/governance/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -21,7 +21,7 @@ import {
   People,
 } from "./audience-parts.tsx";
 
-/** Addresses that are not active users and are named above the form; the field has all of them. */
+/** Number of unknown addresses that are listed above the form; the field contains all of them. */
 export const INACTIVE_NAMED_MAX = 20;
 
 export interface AudiencePageProps extends AudienceParts {
@@ -38,7 +38,7 @@ export interface AudiencePageProps extends AudienceParts {
   problems?: readonly Problem[];
   /** of the response with problems; 400 if omitted */
   status?: number;
-  /** the same as a request; undefined for a package that is not in the draft yet */
+  /** the equivalent request; undefined for a package that is not in the draft yet */
   api?: ApiCall;
 }
 
@@ -95,9 +95,8 @@ function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutc
       <ul>
         {unknown > 0 && (
           <li>
-            <a href="#addresses">{counted(unknown, "address was", "addresses were")} not found.</a>{" "}
-            {unknown === 1 ? "It is" : "They are"} still in the field: correct them, or remove them and save
-            again.
+            <a href="#addresses">{counted(unknown, "address was", "addresses were")} not found.</a> Correct or
+            remove what is still in the field, then save again.
           </li>
         )}
         {inactive.length > 0 && (
@@ -126,7 +125,12 @@ function Form(props: AudiencePageProps & { mark: string }) {
       <Hidden name="version" value={version} />
       <fieldset disabled={!mayAdminister}>
         <legend>Who gets it</legend>
-        <Scope value="organization" fields={fields} label="Everybody" hint="Also people who join later." />
+        <Scope
+          value="organization"
+          fields={fields}
+          label="Everybody"
+          hint="Including people who join later."
+        />
         <Scope
           value="users"
           fields={fields}

@@ -1,4 +1,4 @@
-// Parts of the form that says who gets a package: the people and groups that it names, and the fields that add some.
+// Parts of the form for the audience of a package: its people and groups, and the fields that add more.
 /** @jsxImportSource preact */
 import { AUDIENCE_USERS_MAX, type PackageAudience } from "../../../domain/governance/model.ts";
 import type { User } from "../../../domain/identity/service.ts";
@@ -29,14 +29,14 @@ export interface AudienceFields {
   scope: PackageAudience["scope"];
   /** pasted addresses */
   addresses: string;
-  /** part of an address, or of the name of a group, to look for */
+  /** part of an address or group name to search for */
   person: string;
   group: string;
   /** ids to remove from the audience */
   dropped: ReadonlySet<string>;
 }
 
-/** Which pasted addresses were added, and which were not. */
+/** Result for pasted addresses: those that were added, and those that were not. */
 export interface PasteOutcome {
   added: number;
   unknown: number;
@@ -230,7 +230,7 @@ export function Groups({ groups, fields, groupMatches }: AudienceParts) {
         <div class="field">
           <label for="group">Add a group</label>
           <p class="hint" id="group-hint">
-            Its name. Members are found when a workstation asks, so who joins later gets the package too.
+            Its name. Members who join later get the package too.
           </p>
           <input
             id="group"

@@ -20,7 +20,7 @@ export interface CatalogPageProps {
   managed: ManagedPackage;
   view: CatalogView;
   archive: StoredArchive | undefined;
-  /** undefined until the reader asks for it */
+  /** undefined until requested */
   contents: ArchiveListing | undefined;
   /** text of the field `version`: see stated-version.ts */
   version: string;

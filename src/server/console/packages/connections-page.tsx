@@ -1,5 +1,5 @@
-// The connections to the company's git hosts, and the packages for which they have a newer commit. The operator makes them in the
-// configuration file, so the page changes nothing.
+// The connections to the company's git hosts, and the packages for which they have a newer commit. The operator defines
+// them in the configuration file, so the page changes nothing.
 /** @jsxImportSource preact */
 
 import type { OutdatedPackage, PackageSourceConnection } from "../../../domain/catalog/service.ts";
@@ -33,8 +33,8 @@ export const connectionsPage = ({ connections, disabled, behind }: ConnectionsPa
     <>
       {disabled.length > 0 && (
         <p>
-          Disabled because of their configuration: <Text value={disabled.join(", ")} />. The operator sees why
-          with <code>quartermaster connections list</code>.
+          Disabled because of their configuration: <Text value={disabled.join(", ")} />. To see the reason, an
+          operator runs <code>quartermaster connections list</code>.
         </p>
       )}
       {connections.length > 0 && (
@@ -93,7 +93,7 @@ const Connections = ({ connections }: Pick<ConnectionsPageProps, "connections">)
               <>
                 since <Time at={sinceMs ?? null} />: <code>{reason}</code>
                 <div class="muted">
-                  An operator finds out why with <code>quartermaster connections verify {id}</code>.
+                  To see the reason, an operator runs <code>quartermaster connections verify {id}</code>.
                 </div>
               </>
             )}
@@ -116,10 +116,7 @@ const PROVIDER_WORDS: Readonly<Record<PackageSourceConnection["provider"], strin
 const Behind = ({ behind }: Pick<ConnectionsPageProps, "behind">) => (
   <section aria-labelledby="behind">
     <h2 id="behind">Newer commits</h2>
-    <p>
-      Nothing changes by itself: workstations keep the archive of the policy until somebody publishes another
-      one.
-    </p>
+    <p>Workstations keep the archive of the policy until somebody publishes another one.</p>
     <table class="rows">
       <caption class="visually-hidden">Packages of the policy with a newer commit</caption>
       <TableHead labels={["Package", "Repository", "Newer commit", "Looked up"]} />

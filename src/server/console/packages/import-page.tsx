@@ -38,8 +38,8 @@ export function importPage({
         {refused && <Refusal {...refused} />}
         <p>
           A bundle is a catalog with its archives, signed where{" "}
-          <code>quartermaster catalog export --bundle</code> wrote it. You see what it would change before
-          anything changes.
+          <code>quartermaster catalog export --bundle</code> wrote it. You see the plan before anything
+          changes.
         </p>
         <ConsoleForm action={IMPORT_PATH} class="measure" isInParts isWatched>
           <Trust trust={trust} />
@@ -126,7 +126,7 @@ export function planPage({ kept, plan, refused }: PlanPageProps): ConsolePage {
   };
 }
 
-/** The file is here, so that a wrong key is corrected without sending it again. */
+/** The file is stored, so a wrong key can be corrected without sending the file again. */
 const KeyRetry = ({ kept: { bundle, name, trust, keep } }: Pick<PlanPageProps, "kept">) => (
   <form method="get" action={PLAN_PATH} class="measure">
     <Hidden name="bundle" value={bundle} />
@@ -162,7 +162,7 @@ function Plan({ plan, name }: { plan: ImportPlan; name: string }) {
       />
       {isUnchanged(plan) && <p>The catalog already has this content, so there is nothing to import.</p>}
       <Part id="refused" title="Refused" items={blocked.map(blockedText)}>
-        The policy in force names these packages, so the whole bundle is refused. Change the policy first, or
+        The current policy uses these packages, so the whole bundle is refused. Change the policy first, or
         keep packages that the bundle lacks.
       </Part>
       <Part id="added" title="Added" items={added.map(versionText)} />
@@ -178,10 +178,10 @@ function Plan({ plan, name }: { plan: ImportPlan; name: string }) {
       <Part id="removed" title="Removed" items={removed.map(versionText)} />
       <Part
         id="fetches"
-        title="Fetches when it runs"
+        title="Downloads at run time"
         items={fetches.map(({ id, path, what }) => `${id}: ${path} ${what}`)}
       >
-        The digest does not cover what these files fetch.
+        The digest does not cover what these files download.
       </Part>
       <Part id="warnings" title="Warnings" items={warnings} />
     </>
@@ -193,7 +193,7 @@ const versionText = ({ id, version }: PackageVersion): string => `${id} ${versio
 const blockedText = ({ revision, ...entry }: ImportPlan["blocked"][number]): string =>
   `${versionText(entry)} is used by r${revision}`;
 
-/** Names that are listed for one part. */
+/** Number of names listed for one part. */
 const LISTED = 200;
 
 const Part = ({

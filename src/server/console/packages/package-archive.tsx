@@ -21,7 +21,7 @@ type Adapters = ManagedPackage["adapters"];
 /** Parameter of the address that shows the contents of the archive, which are slow to read. */
 export const CONTENTS = { name: "contents", value: "all" } as const;
 
-/** @returns where the archive comes from, its digest, and whether it is here */
+/** @returns the source and digest of the archive, and whether it is stored */
 export const sourceFacts = (managed: ManagedPackage, archive: StoredArchive | undefined): Fact[] => [
   { label: "Source", value: <Source value={managed.source_ref} /> },
   { label: "SHA-256", value: <Id value={managed.sha256} /> },
@@ -115,7 +115,7 @@ interface ContentsProps {
   contents: ArchiveListing | undefined;
 }
 
-/** The entries of the archive, once the reader asks for them. */
+/** The entries of the archive, on request. */
 export function Contents({ archive, contents }: ContentsProps) {
   const { url } = useReader();
   if (!archive) return null;

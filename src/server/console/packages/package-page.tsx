@@ -22,16 +22,16 @@ import { Refusal } from "./refusal.tsx";
 import { audiencePath, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
 
 export interface PackagePageProps {
-  /** as in the reader's draft, or as in the policy if the draft removes it */
+  /** from the reader's draft; from the policy if the draft removes it */
   managed: ManagedPackage;
   view: PackageView;
   counts: PackageCounts | undefined;
-  /** undefined unless its branch or tag points to another commit than its archive */
+  /** set if its branch or tag points to a newer commit than its archive */
   behind: OutdatedPackage | undefined;
   /** addresses of some people in the audience; empty if it is everybody */
   people: readonly string[];
   archive: StoredArchive | undefined;
-  /** undefined until the reader asks for it */
+  /** undefined until requested */
   contents: ArchiveListing | undefined;
   uses: readonly HarnessUse[];
   failures: PackageFailures;
@@ -74,7 +74,7 @@ export function packagePage(props: PackagePageProps): ConsolePage {
   };
 }
 
-/** The policy that the page shows the package of: the one in force, or the draft of the reader. */
+/** The policy that contains the package: the current one, or the draft of the reader. */
 function ShownAs({ view: { draft } }: Pick<PackagePageProps, "view">) {
   const { actor } = useReader();
   return draft === "same" || draft === "removed" ? (

@@ -22,7 +22,7 @@ export function Failures({ failures: { failures, more } }: { failures: PackageFa
             {failures.map(({ harness, version, state, error, clients, example }) => (
               <tr key={`${harness} ${version} ${state} ${error}`}>
                 <td data-label="Reported">
-                  <LongText value={[state || "in no known state", error].filter(Boolean).join(": ")} />
+                  <LongText value={[state || "in an unknown state", error].filter(Boolean).join(": ")} />
                 </td>
                 <td data-label="Harness">
                   <Text value={harness} />

@@ -13,7 +13,7 @@ export interface HarnessUse {
   isEnabled: boolean;
   /** as typed, or as in the draft: JSON; empty for none */
   settings: string;
-  /** whether the form is shown at once */
+  /** whether the form is open at first */
   isOpen: boolean;
 }
 
@@ -80,7 +80,7 @@ function Fields({ use: { harness, isEnabled, settings } }: { use: HarnessUse }) 
           {settings}
         </textarea>
         <p class="hint" id={`${id}-hint`}>
-          They replace those of the package, member by member. Empty for none.
+          Each member replaces the same member of the package. Empty for none.
         </p>
       </div>
     </>

@@ -1,4 +1,4 @@
-// Why a form about a package was not saved, on the page that has the form.
+// Shows why a form about a package was not saved, on the page with the form.
 /** @jsxImportSource preact */
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";

@@ -11,7 +11,7 @@ export const CONNECTIONS_PATH = `${CONSOLE}/connections`;
 export const IMPORT_PATH = `${CATALOG_PATH}/import`;
 export const PLAN_PATH = `${IMPORT_PATH}/plan`;
 
-/** Ids that are addresses of other pages; an escaped letter makes them ids again. */
+/** Ids that collide with addresses of other pages; escaping a letter distinguishes them. */
 const OTHER_PAGES = new Set(["new", "import"]);
 
 const segmentOf = (id: string): string =>
@@ -23,7 +23,7 @@ export const packagePath = (id: string): string => `${PACKAGES_PATH}/${segmentOf
 /** @returns the path of the page of a package that the catalog offers */
 export const catalogPath = (id: string): string => `${CATALOG_PATH}/${segmentOf(id)}`;
 
-/** @returns the path of the form that says who gets a package */
+/** @returns the path of the form for the audience of a package */
 export const audiencePath = (id: string): string => `${packagePath(id)}/audience`;
 
 export const KIND_WORDS: Readonly<Record<PackageKind, string>> = {
@@ -69,6 +69,6 @@ export function audienceText(
   ]);
 }
 
-/** @returns the version that the catalog offers instead */
+/** @returns the version of the catalog */
 export const updateText = (version: string, update: { version: string }): string =>
   update.version === version ? "another archive" : update.version;

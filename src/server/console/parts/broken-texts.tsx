@@ -1,4 +1,4 @@
-// Names the texts of the draft with problems that close a form, and leads to where each is corrected or discarded.
+// Lists the texts of the draft whose problems block a form, with links to correct or discard each.
 /** @jsxImportSource preact */
 import type { TextName } from "../../../domain/governance/service.ts";
 import { HARNESSES_PATH } from "../harnesses/harness-list.tsx";
@@ -13,7 +13,7 @@ export const textLabel = (name: TextName): string =>
 export const textPath = (name: TextName): string =>
   name === "policy" ? EDIT_PATH : `${HARNESSES_PATH}/${name}`;
 
-/** @param effect what the reader cannot do until then */
+/** @param effect the blocked action */
 export const BrokenTexts = ({ names, effect }: { names: readonly TextName[]; effect: string }) =>
   names.length === 0 ? null : (
     <div class="error-summary" role="alert" tabIndex={-1}>
@@ -28,7 +28,7 @@ export const BrokenTexts = ({ names, effect }: { names: readonly TextName[]; eff
     </div>
   );
 
-/** The button of a form that leads to the question whether its text is discarded. */
+/** The button of a form that leads to the confirmation of discarding its text. */
 export const DiscardText = () => (
   <button class="button" type="submit" name="act" value="discard">
     Discard this text

@@ -25,7 +25,7 @@ const shellWord = (word: string): string =>
       ? word
       : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Terminals execute control characters, and direction controls make the visible command differ from the one that runs. */
+/** Terminals execute control characters, and direction controls make the command look different from what runs. */
 function escapedWord(word: string): string {
   const octets = [...new TextEncoder().encode(word)];
   return `"$(printf '${octets.map((octet) => `\\${octet.toString(8).padStart(3, "0")}`).join("")}')"`;
@@ -43,7 +43,7 @@ export const options = (
     return value === true ? [`--${name}`] : [`--${name}`, String(value)];
   });
 
-/** @returns the filters of a command that changes many rows, which asks for `--all` instead of none */
+/** @returns the filters of a command that changes many rows; `--all` without filters */
 export const optionsOrAll = (filters: readonly string[]): readonly string[] =>
   filters.length > 0 ? filters : ["--all"];
 

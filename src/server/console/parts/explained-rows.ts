@@ -8,7 +8,7 @@ export interface Explained {
   /** address of the person, and which policy */
   label: string;
   explanation: Explanation;
-  /** why this person may run nothing, whatever the policy says */
+  /** why this person may run nothing, regardless of the policy */
   refusal?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export type ShownValue = Omit<ExplainedValue, "value"> & { text: string };
 export type ExplainedPackage = Explanation["packages"][number];
 
 export interface Comparison {
-  /** none until somebody asks; the others are compared with the first */
+  /** empty until requested; the others are compared with the first */
   sides: readonly Explained[];
   values: ComparedRows<ShownValue>;
   packages: ComparedRows<ExplainedPackage>;
@@ -58,10 +58,10 @@ export async function comparisonOf(
   return { sides, values: { ...values, shown }, packages, hasSecrets };
 }
 
-/** A name that keeps the order of members, unlike a number. */
+/** A prefixed name keeps the order of members; an integer name would not. */
 const sideAt = (at: number): string => `side ${at}`;
 
-/** Work in steps, because other requests run between two explanations. */
+/** Yields between explanations, so that other requests can run. */
 function* rowsOf(sides: readonly Explained[]): Steps<RowsWithValues> {
   const explanations = sides.map(({ explanation }) => explanation);
   const values = yield* comparedRows(

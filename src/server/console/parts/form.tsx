@@ -19,8 +19,8 @@ interface ConsoleFormProps {
   /** the script shows how much of its file is sent */
   isWatched?: boolean;
   /**
-   * the script asks before the reader leaves the page with something that is not saved: `refused` where the page already shows
-   * such values
+   * the script asks before the reader leaves the page with unsaved values; `refused` if the page already shows unsaved
+   * values
    */
   edits?: "saved" | "refused";
 }
@@ -55,7 +55,7 @@ export function ConsoleForm({
 
 export interface Confirmation extends Equivalents {
   title: string;
-  /** what the action does and what it does not do, one paragraph each */
+  /** effects and limits of the action, one paragraph each */
   consequences: readonly ComponentChildren[];
   /** own path that the form posts to */
   action: string;
@@ -69,7 +69,7 @@ export interface Confirmation extends Equivalents {
   typed?: string;
   /** whether the last attempt typed a different text */
   error?: string | undefined;
-  /** what somebody else changed after the page of a refused form was opened */
+  /** changes by others after the page of a refused form was opened */
   changed?: ComponentChildren;
   breadcrumbs?: ConsolePage["breadcrumbs"];
   /** the action cannot be undone */
@@ -79,12 +79,13 @@ export interface Confirmation extends Equivalents {
 /** Name of the field with the typed text. */
 export const TYPED_FIELD = "typed";
 
-/** @returns whether the text is the number, which pages show with the grouping of the reader's language: `1,204`, `1 204` */
+/** @returns whether the text is the number, with any grouping of digits: `1,204`, `1 204` */
 export const isTypedNumber = (text: string | undefined, number: number): boolean =>
   Number.isInteger(number) && text?.replaceAll(/[\s.,'’]/g, "") === String(number);
 
 /**
- * Asks before an action: names its target, and says what it does and what it does not do. Cancel comes first in the focus order.
+ * Asks for confirmation: shows the target, the effects and the limits of the action. Cancel comes first in the focus
+ * order.
  */
 export function confirmationPage(confirmation: Confirmation): ConsolePage {
   const {

@@ -1,8 +1,8 @@
-// Says, before an act, that it does not keep the comments of what was typed.
+// Warns before an action that it removes the comments in the text.
 /** @jsxImportSource preact */
 import { COMMENTS_LOST, type Draft, mayHaveComments } from "../../../domain/governance/service.ts";
 
-/** The effect of each act on the text. */
+/** The effect of each action on the text. */
 const EFFECTS = {
   merge: COMMENTS_LOST,
   publish: "the published policy has none: they end with the draft",
@@ -11,7 +11,7 @@ const EFFECTS = {
   savePolicy: "saving this text rewrites the settings of each harness without the comments",
 } as const;
 
-/** @param typed the texts that the act rewrites */
+/** @param typed the texts that the action rewrites */
 export const LostComments = ({ typed, act }: { typed: Draft["typed"]; act: keyof typeof EFFECTS }) =>
   mayHaveComments(typed) ? (
     <p class="warning">The text of the draft has comments, and {EFFECTS[act]}.</p>

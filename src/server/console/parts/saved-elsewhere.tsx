@@ -1,4 +1,4 @@
-// What a form shows above the reader's input if the draft was saved elsewhere meanwhile, or ended: the values as they are now.
+// Shows the current values above the reader's input if the draft was saved elsewhere, or ended, in the meantime.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { statedIn } from "./stated-version.ts";
@@ -7,12 +7,12 @@ import { Text } from "./values.tsx";
 /** A longer text is linked instead of shown. */
 export const OTHER_TEXT_SHOWN_MAX = 48 * 1024;
 
-/** @param version text of the field `version` now @param children the values as they are now */
+/** @param version new text of the field `version` @param children the current values */
 export const SavedElsewhere = ({ version, children }: { version: string; children: ComponentChildren }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       {statedIn(version).version === 0
-        ? "What you opened is gone: the draft was published or discarded, or the revision was removed by a restore."
+        ? "The page that you opened is out of date: the draft was published or discarded, or a restore removed the revision."
         : "The draft was saved elsewhere after you opened it."}{" "}
       What you entered is below; saving it again replaces this:
     </p>

@@ -1,4 +1,4 @@
-// Secrets that only the response to a form shows: what the page says about a new one, and the page in place of one that has ended.
+// Secrets that only the response to a form shows: the text beside a new one, and the page shown after one has ended.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { ANSWER_RETENTION_MS } from "../../../domain/idempotency/service.ts";
@@ -7,9 +7,9 @@ import type { ConsolePage } from "../frame/frame.tsx";
 
 const HOURS = ANSWER_RETENTION_MS / HOUR_MS;
 
-/** True of every secret that Idempotency keeps for a form that is sent again. */
-export const SHOWN_ONCE = `No other page shows it. An encrypted copy is kept for ${HOURS} hours, so loading this page again shows it again until then. After that nobody can see it.`;
-export const ALL_SHOWN_ONCE = `No other page shows them. Encrypted copies are kept for ${HOURS} hours, so loading this page again shows them again until then. After that nobody can see them.`;
+/** Applies to every secret that Idempotency keeps for a form that is sent again. */
+export const SHOWN_ONCE = `No other page shows it. An encrypted copy is kept for ${HOURS} hours, so reloading this page shows it again until then. Afterwards nobody can see it.`;
+export const ALL_SHOWN_ONCE = `No other page shows them. Encrypted copies are kept for ${HOURS} hours, so reloading this page shows them again until then. Afterwards nobody can see them.`;
 
 interface Ended extends Required<Pick<ConsolePage, "title" | "breadcrumbs">> {
   /** what the form created, why it is not shown, and the next step */

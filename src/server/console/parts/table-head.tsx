@@ -1,7 +1,7 @@
 // The head of a table with fixed columns. list/list-view.tsx has the head of lists, whose columns can be sorted.
 /** @jsxImportSource preact */
 
-/** The label of a column; one with a number is aligned as its numbers are. */
+/** The label of a column; the label of a numeric column is aligned like its numbers. */
 type Label = string | { number: string };
 
 export const TableHead = ({ labels }: { labels: readonly Label[] }) => (

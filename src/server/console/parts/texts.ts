@@ -80,7 +80,7 @@ export function sizeText(bytes: number, language: string): string {
   return `${numberText(value, language)} ${UNITS[unit]}`;
 }
 
-/** @returns a whole percentage; 0 and 100 only for exactly these shares */
+/** @returns a whole percentage; 0 and 100 only for exactly 0 and 100 percent */
 export function percentText(part: number, whole: number): string {
   if (whole === 0) return "0%";
   const rounded = Math.round((100 * part) / whole);
@@ -100,7 +100,7 @@ export function shortened(id: string): string {
   return body.length <= SHOWN_WHOLE ? id : `${id.slice(0, colon)}${body.slice(0, ENDS)}…${body.slice(-ENDS)}`;
 }
 
-/** Combining characters on one base character that names in any script may need. */
+/** Maximum number of combining characters on one base character; names in all scripts fit. */
 const MARKS_KEPT = 8;
 const LONG_MARKS = new RegExp(`(\\p{M}{${MARKS_KEPT}})\\p{M}+`, "gu");
 
@@ -141,7 +141,8 @@ const MARKUP = /(<textarea\b[\s\S]*?<\/textarea>|<(?:"[^"]*"|[^">])*>)/;
 /**
  * @param html as preact-render-to-string renders it
  * @returns the same with visible text in place of control characters and direction controls; values of attributes and
- *   fields stay as they are. Pages shorten runs of combining characters themselves, because every page would be searched for them.
+ * fields stay as they are. Pages shorten runs of combining characters themselves, because searching every page would be
+ * slow.
  */
 export function visibleHtml(html: string): string {
   if (!HIDDEN.test(html)) return html;

@@ -1,4 +1,4 @@
-// Changes of a user that were made after the form of an action was opened: whose they are, when they were made, and both values.
+// Changes of a user after the form of an action was opened: author, time, and both values.
 /** @jsxImportSource preact */
 import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import type { User } from "../../../domain/identity/model.ts";
@@ -7,7 +7,7 @@ import { Text, Time } from "../parts/values.tsx";
 import { changesOf, isChanged, shortOutcome } from "../system/audit-changes.ts";
 import { INVITATIONS_PATH, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
 
-/** Changes that the form names. */
+/** Number of changes that the form lists. */
 export const CHANGES_NAMED_MAX = 5;
 
 interface ChangedUserProps {
@@ -18,7 +18,7 @@ interface ChangedUserProps {
   verb: string;
 }
 
-/** Shows the values of both, so that the reader can choose. */
+/** Shows both values, so that the reader can choose. */
 export function ChangedUser({ user: { role, status }, changes, verb }: ChangedUserProps) {
   const named = changes.filter((entry) => changesOf(entry).some(isChanged)).slice(0, CHANGES_NAMED_MAX);
   return (
@@ -44,7 +44,7 @@ interface RemovedUser extends Pick<User, "id" | "email"> {
   removal: NamedEntry | undefined;
 }
 
-/** Answers an action on a user who was removed after its page was opened. There is nothing left to do. */
+/** Answers an action on a user who was removed after its page was opened. */
 export const removedUserPage = ({ id, email, removal }: RemovedUser): ConsolePage => ({
   title: "The user was removed",
   status: 409,

@@ -73,7 +73,7 @@ interface GroupListProps {
   values: Values;
   page: Page<ListedGroup> | undefined;
   problems?: readonly Problem[] | undefined;
-  /** what is wrong with the mapping of groups to roles */
+  /** problems of the mapping of groups to roles */
   warnings: readonly string[];
 }
 

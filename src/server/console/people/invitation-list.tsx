@@ -22,7 +22,7 @@ import { Copy, State, Text, Time, type Tone, useReader } from "../parts/values.t
 import { INVITATION_ACTION_LABELS, INVITATION_ACTIONS, invitationActionPath } from "./invitation-words.ts";
 import { INVITATIONS_PATH, PERSON_FILTERS } from "./words.ts";
 
-/** Addresses that one form may have. */
+/** Maximum number of addresses in one form. */
 export const INVITED_AT_ONCE_MAX = 100;
 
 const FILTERS: readonly Filter[] = [
@@ -99,9 +99,9 @@ function Status({ invitation }: { invitation: Invitation }) {
   return <State tone={tone}>{label}</State>;
 }
 
-/** The state of the form, and why it cannot be used. */
+/** The state of the form, and why it is unavailable. */
 export interface InvitationForm {
-  /** idempotency key: sending the form again invites nobody twice */
+  /** idempotency key, so that sending the form again invites nobody twice */
   once: string;
   addresses?: string | undefined;
   role?: string | undefined;
@@ -114,7 +114,7 @@ interface InvitationListProps {
   problems?: readonly Problem[] | undefined;
   /** why nobody can be invited now */
   closed: string | undefined;
-  /** undefined for readers who change nothing */
+  /** undefined for read-only readers */
   form: InvitationForm | undefined;
   nowMs: number;
 }
@@ -220,8 +220,8 @@ export const invitationResultPage = (results: readonly InvitationResult[]): Cons
       <>
         {invited > 0 && (
           <p>
-            The links work for 24 hours. Quartermaster sends no mail: send them yourself, each to its own
-            person. {ALL_SHOWN_ONCE}
+            The links work for 24 hours. Quartermaster sends no mail: send each link to its person yourself.{" "}
+            {ALL_SHOWN_ONCE}
           </p>
         )}
         <table class="rows">

@@ -18,7 +18,7 @@ interface LoginPageProps {
   workstation: { id: string; hostname: string | null } | undefined;
 }
 
-/** @returns the page of one login, also of one that has ended */
+/** @returns the page of one login, which may have ended */
 export function loginPage(login: LoginView, { mayAdminister, workstation }: LoginPageProps): ConsolePage {
   const { id, kind, user, state, method, loginSessionId, userAgent } = login;
   const facts: Fact[] = [
@@ -57,7 +57,7 @@ export function loginPage(login: LoginView, { mayAdminister, workstation }: Logi
   };
 }
 
-/** A device login that was used or refused neither expires nor ends: it is only kept for a while. */
+/** A used or refused device login has no end; it is only stored for some time. */
 function endFacts(login: LoginView): Fact[] {
   const { endedAtMs, expiresAtMs, state } = login;
   if (endedAtMs !== null) return [{ label: "Ended", value: <Ended login={login} /> }];
@@ -86,5 +86,5 @@ const Ended = ({ login: { endedAtMs, endedReason } }: { login: LoginView }) => (
   </>
 );
 
-/** The session may be gone; its page says so. */
+/** The session may no longer exist; its page says so. */
 const Approver = ({ id }: { id: string }) => <a href={loginPath(id)}>a login in a browser</a>;

@@ -156,12 +156,12 @@ export function loginListPage(props: LoginListProps): ConsolePage {
 export const BREADCRUMBS = [{ href: LOGINS_PATH, label: "Logins" }];
 
 const CONSEQUENCES: Readonly<Record<LoginView["kind"], string>> = {
-  device_login: "The workstation that waits for it must begin again. Nothing else ends.",
+  device_login: "The workstation that waits for it must start again. Nothing else ends.",
   login_session: "The browser is signed out. The workstations that it approved must sign in again too.",
   grant: "Its next request is refused, and the workstation must sign in again. Other logins stay.",
 };
 
-/** Asks before one login is ended, or says that it is no longer in use. */
+/** Asks before a login is ended; shows a note for a login that has already ended. */
 export const endLoginPage = (login: LoginView): ConsolePage =>
   isLive(login.state)
     ? confirmationPage({

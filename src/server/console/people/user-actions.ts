@@ -38,7 +38,7 @@ export const actionsFor = ({ role, status }: User): readonly UserAction[] => [
   "remove",
 ];
 
-/** @throws DomainError `user.unchanged` if the user is in the wanted state already, after a change by somebody else */
+/** @throws DomainError `user.unchanged` if somebody else has already made the change */
 export function requireApplicableAction(user: User, action: UserAction): void {
   if (user.status === "removed" || actionsFor(user).includes(action)) return;
   const state = {
@@ -60,7 +60,7 @@ type Texts = Pick<Confirmation, "title" | "consequences" | "verb" | "command" | 
 
 const ENDS = "All logins of this person end now, and they sign in again.";
 
-/** The subject of the texts of an action. */
+/** The user that an action's texts name. */
 interface Target {
   email: string;
   path: string;
@@ -81,7 +81,7 @@ const TEXTS: Readonly<Record<UserAction, (target: Target) => Texts>> = {
   }),
   "make-member": ({ email, path, canceled }) => ({
     title: `Make ${email} a member?`,
-    consequences: [ENDS, "Members see only what is their own.", ...canceled],
+    consequences: [ENDS, "Members see only their own data.", ...canceled],
     verb: "Make member",
     command: ["users", "set-role", email, "member"],
     api: patched(path, { role: "member" }),
@@ -90,7 +90,7 @@ const TEXTS: Readonly<Record<UserAction, (target: Target) => Texts>> = {
     title: `Suspend ${email}?`,
     consequences: [
       "Their logins end. Their gateway key is revoked at the gateway as soon as it can be reached.",
-      "Nothing is deleted. Resuming does not bring the logins back.",
+      "Nothing is deleted. Resuming does not restore the logins.",
       ...canceled,
     ],
     verb: "Suspend",
@@ -116,7 +116,7 @@ const TEXTS: Readonly<Record<UserAction, (target: Target) => Texts>> = {
     api: { method: "POST", path: `${path}/sessions/revoke` },
   }),
   "password-link": ({ email, path }) => ({
-    title: `Make a link with which ${email} sets a password?`,
+    title: `Create a link that lets ${email} set a password?`,
     consequences: [
       "Only the next page shows the link. It works once, for 24 hours. An earlier link stops working now.",
       "The password and the logins stay until the link is used.",

@@ -8,7 +8,7 @@ import { USERS_PATH } from "./words.ts";
 
 const LOGINS_END = "All their logins end now, and they sign in again.";
 const EXCEPTED =
-  "Your own account, the protected administrator, the last administrator and users of the identity provider stay as they are.";
+  "Your own account, the protected administrator, the last administrator and users of the identity provider do not change.";
 const INVITATIONS = "Pending invitations from them are canceled.";
 
 /** The actions on many users. */
@@ -23,7 +23,7 @@ export const USER_BULK: BulkView<BulkUserAction> = {
       ask: (users) => `Suspend ${users}?`,
       consequences: [
         "Their logins end. Their gateway keys are revoked at the gateway as soon as it can be reached.",
-        `Nothing is deleted. Resuming does not bring the logins back. ${INVITATIONS}`,
+        `Nothing is deleted. Resuming does not restore the logins. ${INVITATIONS}`,
       ],
       excepted: EXCEPTED,
       verb: "Suspend",
@@ -64,7 +64,7 @@ export const USER_BULK: BulkView<BulkUserAction> = {
     make_member: {
       label: "Make members…",
       ask: (users) => `Make ${users} members?`,
-      consequences: [LOGINS_END, `Members see only what is their own. ${INVITATIONS}`],
+      consequences: [LOGINS_END, `Members see only their own data. ${INVITATIONS}`],
       excepted: EXCEPTED,
       verb: "Make members",
       done: (users) => `${users} made members`,

@@ -34,7 +34,7 @@ export interface ListedUser extends User, UserFigures {
   key: KeyState;
 }
 
-/** Days of the filter for users who were not seen recently. */
+/** Days after which the filter counts users as not seen recently. */
 export const NOT_SEEN_DAYS = ["7", "30", "90"] as const;
 export const USER_FILTERS: readonly Filter[] = [
   ...PERSON_FILTERS,

@@ -22,7 +22,6 @@ import { LoginTable } from "./login-list.tsx";
 import { ACTION_LABELS, actionPath, type UserAction } from "./user-actions.ts";
 import { GROUPS_PATH, KEY_LABELS, LOGINS_PATH, SOURCE_LABELS, STATUS_LABELS, USERS_PATH } from "./words.ts";
 
-/** The first rows of a list, and whether there are more. */
 interface Some<Row> {
   rows: readonly Row[];
   hasMore: boolean;

@@ -5,7 +5,7 @@ import { TableHead } from "../parts/table-head.tsx";
 import { Count, textHtml } from "../parts/values.tsx";
 import { placeText } from "./words.ts";
 
-/** The changes, place by place. Additions that publishing makes itself are listed below. */
+/** Lists the changes. Additions that publishing makes itself follow below. */
 export function Changes({ changes, caption }: { changes: ChangeList; caption: string }) {
   const { listed, left, stamped } = changes;
   return (

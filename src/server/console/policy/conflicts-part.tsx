@@ -14,7 +14,7 @@ import { CONFLICTS_PATH, placeText } from "./words.ts";
 /** Rows of the table; more conflicts are counted. */
 export const CONFLICTS_SHOWN_MAX = 100;
 
-/** @param props `draft` is that of the reader, saved or not */
+/** @param props `draft` is the reader's draft, saved or not */
 export function Conflicts({ version, total, conflicts, draft }: ShownConflicts & { draft: Draft }) {
   if (total === 0) return null;
   const left = total - conflicts.length;
@@ -23,7 +23,7 @@ export function Conflicts({ version, total, conflicts, draft }: ShownConflicts &
     <section aria-labelledby="conflicts">
       <h2 id="conflicts">Differences from the configuration file</h2>
       <p>
-        The published values stay in force. Keep one, and its place is listed again only if the file changes
+        The published values stay in force. Keep a value, and it is listed again only if the file changes
         there; or take the value of the file into your draft.
       </p>
       <LostComments typed={draft.typed} act="takeFile" />

@@ -16,18 +16,17 @@ import { POLICY_EDITOR } from "./completions.ts";
 import { BREADCRUMBS, EDIT_PATH, POLICY_PATH, REVIEW_PATH } from "./words.ts";
 
 interface EditProps {
-  /** as it was typed */
+  /** as typed */
   text: string;
   /** text of the field `version`: see stated-version.ts */
   version: string;
   problems: readonly Problem[];
-  /** why the text could not be saved */
   error?: string | undefined;
   /** set if the draft was saved elsewhere in the meantime: the text as saved there */
   other?: string | undefined;
-  /** the texts of harnesses in the draft, which saving rewrites; one with problems prevents that */
+  /** the texts of harnesses in the draft; saving rewrites them, unless one has problems */
   harnesses?: Draft["typed"]["harnesses"];
-  /** whether a save was refused because of those problems */
+  /** a save was refused because of those problems */
   isClosed?: boolean;
 }
 
@@ -65,7 +64,7 @@ export function editPage(props: EditProps): ConsolePage {
   };
 }
 
-/** The command prints the text: no command writes a draft. */
+/** The command prints the text, because no command writes a draft. */
 function EditCommand({ version }: Pick<EditProps, "version">) {
   const { actor } = useReader();
   const isSaved = statedIn(version).version > 0;
@@ -84,7 +83,7 @@ function EditCommand({ version }: Pick<EditProps, "version">) {
 const Problems = ({ problems }: { problems: readonly Problem[] }) =>
   problems.length === 0 ? null : (
     <div class="error-summary" role="alert" tabIndex={-1} autofocus data-problems>
-      <p>The draft is saved, but it cannot be published like this.</p>
+      <p>The draft is saved, but it cannot be published as it is.</p>
       <ul>
         {problems.map(({ pointer, detail, line }) => (
           <li key={pointer + detail}>
@@ -128,7 +127,7 @@ function Form({ mark, version, isInvalid, hasProblems, isRefused }: FormProps) {
           {mark}
         </textarea>
         <p class="hint">
-          Saving publishes nothing. The review shows what changes and whom it reaches. The{" "}
+          Saving publishes nothing. The review shows the changes and who gets them. The{" "}
           <a href="/help/policy-file">handbook</a> lists every member.
         </p>
       </div>

@@ -1,5 +1,5 @@
-// The effect of the policy on one person and one harness: every value with its line, every package with its state, and beside it
-// the same for another person, another revision, or the reader's draft.
+// The effect of the policy on one person and one harness: every value with its line, and every package with its state.
+// It can be compared with another person, another revision, or the reader's draft.
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";

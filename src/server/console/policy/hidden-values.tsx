@@ -1,5 +1,5 @@
-// Probable secrets and the values of the variables of MCP servers on pages about the policy: hidden until the reader asks for
-// them with a parameter of the address, which works without a script. Auditors never see them.
+// Probable secrets and the variables of MCP servers are hidden on pages about the policy. A parameter of the address
+// shows them, without a script. Auditors never see them.
 /** @jsxImportSource preact */
 import { HIDDEN } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { addressWith } from "../list/address.ts";
@@ -15,7 +15,7 @@ export const withValues = (url: URL): string => addressWith(url, { [PARAMETER]: 
 const isAuditor = ({ readsAll, mayAdminister }: Pick<Reader, "readsAll" | "mayAdminister">): boolean =>
   readsAll && !mayAdminister;
 
-/** @returns whether secrets are hidden: from auditors, and from readers who did not ask for them */
+/** @returns whether secrets are hidden: always from auditors, and from others by default */
 export const isHiddenFrom = (reader: Pick<Reader, "url" | "readsAll" | "mayAdminister">): boolean =>
   isAuditor(reader) || reader.url.searchParams.get(PARAMETER) !== SHOWN;
 
@@ -26,7 +26,7 @@ interface HiddenValuesProps {
   path?: string;
 }
 
-/** Says that values are hidden, with a link that shows them. */
+/** A note that values are hidden, with a link that shows them. */
 export function HiddenValues({ isNeeded, path }: HiddenValuesProps) {
   const reader = useReader();
   if (!isNeeded) return null;
@@ -49,8 +49,7 @@ export function HiddenValues({ isNeeded, path }: HiddenValuesProps) {
 }
 
 /**
- * Says above a form that only administrators change that its values are hidden from this auditor.
- * @param texts of its fields
+ * A note above a form that its values are hidden from this auditor. @param texts of its fields
  */
 export const HiddenFields = ({ texts }: { texts: readonly string[] }) => (
   <HiddenValues isNeeded={isAuditor(useReader()) && texts.some((text) => text.includes(HIDDEN))} />

@@ -65,7 +65,7 @@ export const HISTORY_COLUMNS: readonly Column<HistoryRow, ListColumn<"/console/p
 
 interface HistoryProps {
   rows: readonly HistoryRow[] | undefined;
-  /** number of the revision before which the next page begins; null on the last page */
+  /** number of the last revision on this page; null on the last page */
   next: number | null;
   isFirst: boolean;
   problems?: readonly Problem[] | undefined;

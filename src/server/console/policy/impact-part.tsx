@@ -20,7 +20,7 @@ export function Impact({ impact, draft }: { impact: PolicyImpact; draft: string 
       <h2 id="reach">Whom it reaches</h2>
       {isPart && (
         <p class="hint">
-          The <Count value={workstations.counted} /> workstations seen last are counted.
+          The <Count value={workstations.counted} /> most recently seen workstations are counted.
         </p>
       )}
       <RefusedEverywhere harnesses={refusing} isPart={isPart} />
@@ -104,7 +104,7 @@ const PeopleText = ({ verb, people, list }: PeopleTextProps) => (
   </>
 );
 
-/** A range that no workstation satisfies is usually a mistake. */
+/** A version range that refuses every workstation is usually a mistake. */
 function RefusedEverywhere({ harnesses, isPart }: { harnesses: readonly HarnessImpact[]; isPart: boolean }) {
   const closed = harnesses.filter(({ allowed }) => allowed === 0);
   if (closed.length === 0) return null;

@@ -1,4 +1,4 @@
-// The places that a draft and a newer revision changed differently. The reader decides each one.
+// Lists the places where a draft and a newer revision conflict. The reader chooses a value for each.
 /** @jsxImportSource preact */
 
 import { Fragment } from "preact";
@@ -13,13 +13,13 @@ import { BREADCRUMBS, MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH, revisionT
 
 interface MergeProps {
   merge: DraftMerge;
-  /** how many places the previous pages decided */
+  /** number of places decided on previous pages */
   decided: number;
-  /** choices that were made on an earlier version of the draft, by path; they are proposed again */
+  /** choices for an earlier version of the draft, by path; they are proposed again */
   remembered: Readonly<Record<string, Decision>>;
   /** whether the draft was saved after the page of the choices was opened */
   isStale?: boolean;
-  /** whether the page was sent without a choice for each place */
+  /** the page was sent without a choice for each place */
   isIncomplete?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function mergePage(props: MergeProps): ConsolePage {
         <LostComments typed={draft.typed} act="merge" />
         {former.length < decided && (
           <p class="error-summary" role="alert">
-            {revisionText(current)} is current now and has other values than those you decided on. Decide
+            {revisionText(current)} is current now, and its values differ from those you decided on. Decide
             these places again.
           </p>
         )}
@@ -136,7 +136,7 @@ interface PlaceProps {
   conflict: Undecided["listed"][number];
   at: number;
   isBaseGone: boolean;
-  /** the choice on an earlier version of the draft */
+  /** the choice for an earlier version of the draft */
   proposed: Decision | undefined;
 }
 

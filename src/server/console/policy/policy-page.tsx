@@ -1,4 +1,4 @@
-// The policy in force, and one former revision: facts, text, what it changed, and what can be done with it.
+// The pages of the current policy and of a former revision: facts, text, changes, and actions.
 /** @jsxImportSource preact */
 
 import type { VNode } from "preact";
@@ -56,7 +56,7 @@ export function policyPage({ revision, text, conflicts, draft }: PolicyProps): C
       </>
     ) : (
       <Empty
-        text="No policy is published yet. The service publishes a first one when it starts."
+        text="No policy is published yet. The service publishes the first one when it starts."
         purpose="To publish one from a file, run on the server"
         command={["policy", "apply", "policy.yaml"]}
       />
@@ -112,7 +112,7 @@ interface RevisionProps {
   revision: Revision;
   text: ShownText;
   current: Revision;
-  /** against the former one */
+  /** since the former one */
   difference: Difference | undefined;
   /** of the reader's draft; 0 for none */
   draftVersion: number;

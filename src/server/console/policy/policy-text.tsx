@@ -1,4 +1,4 @@
-// The text of a policy with numbered lines, in parts that can be folded. Each part says who changes it.
+// The text of a policy with numbered lines, in parts that can be folded. Each part names the operation that changes it.
 /** @jsxImportSource preact */
 import type { ShownText } from "../../../domain/governance/shown/shown-text.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";

@@ -72,7 +72,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
           {count === 0 ? (
             <p>
               {review.problems.length > 0
-                ? "A text with problems changes nothing until they are solved."
+                ? "The changes are shown when the problems are solved."
                 : "Nothing. The draft equals the policy."}
             </p>
           ) : (
@@ -108,7 +108,7 @@ function DraftLinks({ draft, isOwn }: Pick<ReviewProps, "draft" | "isOwn">) {
   );
 }
 
-/** The request names the draft: without its id, a program publishes the draft of its account. */
+/** The request contains the id of the draft: without it, a program publishes the draft of its own account. */
 const PublishCommand = ({ draft: { id, version }, owner, comment }: ReviewProps) => (
   <AsCommand
     command={["policy", "draft", "publish", owner, ...options({ comment })]}
@@ -138,7 +138,7 @@ function Stale(props: ReviewProps) {
         {broken.length > 0
           ? "A draft with a text that has problems cannot be merged."
           : isBaseGone(props)
-            ? "The service cannot tell what you changed, so you choose wherever the draft and the current policy differ."
+            ? "The service cannot determine your changes, so you choose wherever the draft and the current policy differ."
             : "Merge it with the draft: the changes of both stay, and you choose where both changed the same place."}
       </p>
       {refused && comment && (
@@ -223,7 +223,6 @@ function Publish({ draft, review, comment = "", refused, impact }: ReviewProps) 
   );
 }
 
-/** The consequence, in one sentence. */
 function Effect({ review, impact: { workstations } }: Pick<ReviewProps, "review" | "impact">) {
   const { count } = review.changes;
   return (

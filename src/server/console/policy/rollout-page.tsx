@@ -60,7 +60,7 @@ export function rolloutPage(rollout: Rollout, former: Revision | undefined): Con
           title="Workstations with each harness"
           label="Harness"
           groups={rollout.harnesses}
-          hint="A workstation is in the row of each of its harnesses, whichever of them needs attention."
+          hint="A workstation counts in the row of each of its harnesses, even if only one of them needs attention."
         />
         <Groups title="By version of the client" label="Version" groups={rollout.clientVersions} />
         <AsCommand

@@ -1,17 +1,17 @@
-// Two policies as text with the changed lines: beside each other on a wide screen, below each other on others.
+// The changed lines of two policies: side by side on a wide screen, below each other on a narrow one.
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
 import type { TextHunk, TextLine, TextRow } from "../../../domain/governance/shown/text-difference.ts";
 import { TEXT_EDITS_MAX } from "../../../domain/governance/shown/text-difference.ts";
 import { textHtml } from "../parts/values.tsx";
 
-/** Rows of a page; the command prints more. */
+/** Rows of a page; the command prints all. */
 export const TEXT_ROWS_SHOWN_MAX = 2_000;
 
 /**
  * Not a component, so that callers can render thousands of lines in one turn and the rest of the page in the next.
  * @param hunks undefined if the texts differ too much to be compared
- * @returns the lines that differ; nothing for equal texts
+ * @returns the different lines; nothing for equal texts
  */
 export function drawTextDifference(hunks: readonly TextHunk[] | undefined): VNode | null {
   if (!hunks)

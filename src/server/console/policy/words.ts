@@ -25,7 +25,7 @@ export const ROLLOUT_PATH = `${POLICY_PATH}/rollout`;
 export const EDIT_PATH = `${POLICY_PATH}/edit`;
 export const REVIEW_PATH = `${POLICY_PATH}/review`;
 export const PEOPLE_CSV_PATH = `${REVIEW_PATH}/people.csv`;
-/** @param draft id of a draft of somebody else */
+/** @param draft id of another person's draft */
 export const reviewPath = (draft: string | undefined): string =>
   draft === undefined ? REVIEW_PATH : `${REVIEW_PATH}?draft=${encodeURIComponent(draft)}`;
 export const MERGE_PATH = `${POLICY_PATH}/merge`;
@@ -93,6 +93,6 @@ export const changesText = (count: number, adjective = ""): string =>
 /** @returns `r43`, for titles */
 export const revisionText = ({ sequence }: Pick<Revision, "sequence">): string => `r${sequence}`;
 
-/** @returns what a workstation that refused a revision is called */
+/** @returns the name of a workstation that refused a revision */
 export const exampleText = ({ id, hostname }: Rollout["refusals"][number]["example"]): string =>
   hostname ?? shortened(id);

@@ -16,7 +16,7 @@ interface Key {
 
 const ALWAYS: readonly Key[] = [
   { keys: "Ctrl K or ⌘ K", does: "Search pages, people, workstations and more" },
-  { keys: "Ctrl Enter or ⌘ Enter", does: "Review what the editor has; publish what the review shows" },
+  { keys: "Ctrl Enter or ⌘ Enter", does: "Open the review from the editor; publish from the review" },
   { keys: "Esc", does: "Close a dialog" },
 ];
 
@@ -32,7 +32,7 @@ const LETTERS: readonly Key[] = [
   { keys: "j, k", does: "Next and previous row of a list", isForAll: true },
   { keys: "x", does: "Select the row" },
   { keys: "Enter", does: "Open the row", isForAll: true },
-  { keys: "e", does: "Edit what the page shows" },
+  { keys: "e", does: "Edit the contents of the page" },
 ];
 
 /**

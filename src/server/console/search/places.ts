@@ -11,7 +11,7 @@ export interface Place {
 }
 
 interface Action extends Place {
-  /** page of the navigation without which the action does not exist */
+  /** page of the navigation; the action exists only if this page does */
   page: string;
 }
 

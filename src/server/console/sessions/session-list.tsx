@@ -215,11 +215,11 @@ interface SessionListProps {
   values: Values;
   page: Page<SessionView> | undefined;
   problems?: readonly Problem[] | undefined;
-  /** whether the policy in force asks workstations for sessions */
+  /** whether the current policy enables capturing */
   isCapturing: boolean;
-  /** the days of the address as the command takes them */
+  /** the days of the address, in the format of the command */
   days: { from: string | undefined; to: string | undefined };
-  /** the filters as the API takes them; undefined if it has no such filter */
+  /** the filters, in the format of the API; undefined if it lacks one of them */
   query: Values | undefined;
 }
 
@@ -248,7 +248,7 @@ export function sessionListPage({
       purpose: isCapturing
         ? "To see which workstations follow the policy, run on the server"
         : "To publish a policy from a file, run on the server",
-      // A member can neither change the policy nor run commands on the server.
+      // A member cannot change the policy or run commands on the server.
       command: !readsAll
         ? undefined
         : isCapturing

@@ -20,9 +20,9 @@ import {
 
 export interface SessionPageProps {
   detail: SessionDetail;
-  /** why the reader may open the transcript; undefined if not */
+  /** why the reader may open the transcript; undefined if the reader may not */
   right: ReadingRight | undefined;
-  /** active people who it is shared with by name, as far as the reader may see them */
+  /** active people with whom it is shared by name, if the reader may see them */
   recipients: readonly string[];
   /** whether the reader may download the bytes */
   mayDownload: boolean;
@@ -52,7 +52,6 @@ export const sessionPage = (props: SessionPageProps): ConsolePage => ({
   ),
 });
 
-/** @returns whether there are bytes to read */
 const hasBytes = ({ artifact, heldAtMs }: SessionView, nowMs: number): boolean =>
   artifact !== null && artifact.lostAtMs === null && (heldAtMs !== null || artifact.expiresAtMs > nowMs);
 
@@ -87,7 +86,7 @@ function Condition({ detail: { session, artifacts } }: SessionPageProps) {
       {pending && (
         <p class="notice attention">
           {session.artifact ? "A newer version was" : "It was"} announced <Time at={pending.createdAtMs} />{" "}
-          and its upload is not finished. The workstation tries again by itself.
+          and its upload is not finished. The workstation will try again.
         </p>
       )}
     </>
@@ -135,8 +134,8 @@ function Reading({ detail: { session }, right, mayDownload, mayRemove }: Session
       <h2>Transcript and bytes</h2>
       {isThere && right === undefined && (
         <p>
-          Administrators do not open the transcripts of others in this installation. An operator can set{" "}
-          <code>sessions.administrators_may_read</code>.
+          Administrators cannot open transcripts of other people in this installation. To allow it, an
+          operator sets <code>sessions.administrators_may_read</code>.
         </p>
       )}
       {isThere && (right === "recipient" || right === "administrator") && (
@@ -170,7 +169,7 @@ function Reading({ detail: { session }, right, mayDownload, mayRemove }: Session
   );
 }
 
-/** Parameter of the transcript's address for readers other than the owner: they have read that opening it is recorded. */
+/** Parameter of the transcript's address for readers other than the owner, who were told that opening it is recorded. */
 export const RECORDING_ACCEPTED = { name: "recorded", value: "yes" } as const;
 
 export function transcriptAddress(

@@ -1,4 +1,4 @@
-// Sharing a captured session: the form of its owner, and the question that shows how many strings in it look like keys.
+// Sharing a captured session: the form for its owner, and the confirmation, which counts strings that look like keys.
 /** @jsxImportSource preact */
 import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import { RECIPIENTS_MAX } from "../../../domain/sessions/limits.ts";
@@ -20,17 +20,17 @@ import { actionPath, BREADCRUMBS, peopleText, sessionPath, titleOf } from "./wor
 const MODES: Readonly<Record<SharingMode, { label: string; hint: string }>> = {
   private: { label: "Nobody", hint: "Only you and administrators can see it." },
   selected: { label: "People you choose", hint: "They can see it, read its transcript and download it." },
-  workspace: { label: "Everybody in the organization", hint: "Also people who join later." },
+  workspace: { label: "Everybody in the organization", hint: "Including people who join later." },
 };
 
-/** The form as its owner left it. */
+/** The values of the form. */
 export interface ShareForm {
-  /** of the sharing that the form was made from */
+  /** version of the sharing that the form shows */
   version: string;
   mode: string;
   /** addresses, one per line */
   people: string;
-  /** part of an address to look for */
+  /** part of an address to search for */
   person: string;
 }
 
@@ -40,7 +40,7 @@ export interface SharePageProps {
   /** colleagues whose address contains the text; undefined before the first lookup */
   matches?: readonly string[] | undefined;
   problems?: readonly Problem[];
-  /** what is stored since the form was opened, and whose change it was; undefined if retention removed the entry */
+  /** the change since the form was opened, and its author; undefined if retention removed the entry */
   changed?: { stored: ShareForm; change: NamedEntry | undefined };
 }
 
@@ -49,7 +49,6 @@ const breadcrumbsOf = (session: SessionView) => [
   { href: sessionPath(session.id), label: titleOf(session) },
 ];
 
-/** Field that a problem belongs to. */
 const fieldOf = ({ pointer }: Problem): string => {
   if (pointer.startsWith("/user_ids")) return "people";
   return pointer === "/q" ? "person" : "mode-private";
@@ -81,8 +80,7 @@ export const sharePage = ({
         <div class="field">
           <label for="people">People</label>
           <p class="hint" id="people-hint">
-            Addresses, one per line, at most {RECIPIENTS_MAX}. They have an effect only with “
-            {MODES.selected.label}”.
+            Addresses, one per line, at most {RECIPIENTS_MAX}. They apply only with “{MODES.selected.label}”.
           </p>
           <textarea id="people" name="people" rows={6} aria-describedby="people-hint" spellcheck={false}>
             {form.people}
@@ -108,7 +106,7 @@ export const sharePage = ({
   ),
 });
 
-/** Shows the values of both, so that the reader can choose. */
+/** Shows both values, so that the reader can choose. */
 const Changed = ({ stored, change }: Required<SharePageProps>["changed"]) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
@@ -127,7 +125,7 @@ const Changed = ({ stored, change }: Required<SharePageProps>["changed"]) => (
       )}
       .
     </p>
-    <p>Continue to replace it by what is in the form, or cancel.</p>
+    <p>Continue to replace this with your choice, or cancel.</p>
   </div>
 );
 
@@ -209,7 +207,7 @@ function Matches({ matches }: Pick<SharePageProps, "matches">) {
   );
 }
 
-/** The result of the search for keys, or why it was not possible. */
+/** The result of the search for keys, or why it failed. */
 export type ScanOutcome = { scan: SecretScan } | { refusal: string };
 
 interface ShareQuestion {

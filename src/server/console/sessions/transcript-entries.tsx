@@ -11,7 +11,7 @@ const KIND_LABELS: Readonly<Record<EntryKind, string>> = {
   user: "Person",
   assistant: "Agent",
   reasoning: "Reasoning of the agent",
-  system: "Instructions by the program",
+  system: "Instructions from the program",
   call: "Tool call",
   result: "Result",
   usage: "Tokens",
@@ -98,7 +98,7 @@ function Body({ entry }: { entry: TranscriptEntry }) {
   );
 }
 
-/** @returns the summary line of a text that is folded; undefined for a text that is not */
+/** @returns the summary line of a folded text; undefined for any other text */
 export function foldedAs({ kind, text }: Pick<TranscriptEntry, "kind" | "text">): string | undefined {
   if (ALWAYS_OPEN.includes(kind)) return undefined;
   const lines = linesIn(text);
@@ -119,7 +119,7 @@ const previewOf = (text: string): string => {
   return line.length > PREVIEW_CHARACTERS ? `${line.slice(0, PREVIEW_CHARACTERS).toWellFormed()}…` : line;
 };
 
-/** @returns how many lines a text has; a line break at its end does not count */
+/** @returns the number of lines; a final line break does not count */
 function linesIn(text: string): number {
   let lines = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;

@@ -15,7 +15,7 @@ export interface NoTranscript {
   /** sentences for the reader: the problem, and the next step */
   why: string;
   next: string | undefined;
-  /** whether it helps to open the same address again */
+  /** whether reloading may help */
   isPassing: boolean;
 }
 

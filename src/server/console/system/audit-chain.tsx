@@ -17,8 +17,8 @@ export function ChainState({ chain: { last, isRunning } }: { chain: Verification
     <div class="panel">
       {isRunning ? (
         <p>
-          <State tone="neutral">Verifying</State> Every entry is compared with its digest. Load this page
-          again for the outcome.
+          <State tone="neutral">Verifying</State> Every entry is being compared with its digest. Reload this
+          page for the result.
         </p>
       ) : last === undefined ? (
         <p>
@@ -50,7 +50,7 @@ function Outcome({ atMs, verification: { entries, removed, broken } }: PastVerif
     );
   return (
     <p>
-      <State tone="good">Intact</State> <Count value={entries} /> entries follow one another unchanged
+      <State tone="good">Intact</State> <Count value={entries} /> entries are intact and in order
       {removed > 0 && (
         <>
           ; retention removed <Count value={removed} /> earlier

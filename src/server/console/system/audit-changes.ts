@@ -24,7 +24,7 @@ export function changesOf({ before, after }: Summaries): Change[] {
 
 export const isChanged = ({ before, after }: Change): boolean => before !== after;
 
-/** Changes that a list row names; the rest are counted. */
+/** Number of changes that a list row shows; the others are counted. */
 const NAMED_CHANGES = 2;
 /** Longer values are cut in a list row. */
 const VALUE_CHARACTERS = 48;

@@ -118,7 +118,7 @@ function Chain({ found: { entry, previous, next } }: { found: EntryInChain }) {
         facts={[
           {
             label: "Before it",
-            value: <Neighbor entry={previous} none="No entry is kept before this one" />,
+            value: <Neighbor entry={previous} none="No earlier entry is kept" />,
           },
           { label: "After it", value: <Neighbor entry={next} none="This is the newest entry" /> },
           { label: "Digest", value: <Id value={digestText(entry.digest) ?? ""} /> },

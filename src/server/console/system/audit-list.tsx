@@ -1,4 +1,4 @@
-// The audit log as a list: filters, columns, and the same as a command.
+// The audit log as a list: filters, columns, and the equivalent command.
 /** @jsxImportSource preact */
 
 import { AUDIT_ACTIONS } from "../../../domain/audit/actions.ts";
@@ -91,7 +91,7 @@ export function Target({ entry }: { entry: NamedEntry }) {
   );
 }
 
-/** RFC 3339: the days of the filters as the command and the API take them, which know no time zone of the reader. */
+/** The days of the filters as RFC 3339 times for the command and the API, which do not know the reader's time zone. */
 export interface AuditTimes {
   since: string | undefined;
   until: string | undefined;

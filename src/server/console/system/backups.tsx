@@ -28,7 +28,7 @@ export const backupsPage = (
     <>
       {failure !== null && (
         <p class="notice attention">
-          The last backup that was asked for failed, <Time at={failure.at} />:{" "}
+          The last requested backup failed, <Time at={failure.at} />:{" "}
           <Text value={asSentence(failure.detail)} />
         </p>
       )}
@@ -50,9 +50,9 @@ export const backupsPage = (
       <section>
         <h2>Restore</h2>
         <p>
-          A restore replaces the database, so no service may run meanwhile and nobody is signed in who could
-          press a button. Stop the service, and run the command of the backup on the server.{" "}
-          <code>--dry-run</code> shows first what would change, and the replaced data is kept.
+          A restore replaces the database, so the service must be stopped and this page cannot start one. Stop
+          the service, and run the command of the backup on the server. <code>--dry-run</code> shows first
+          what would change, and the replaced data is kept.
         </p>
       </section>
     </>

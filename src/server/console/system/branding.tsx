@@ -60,14 +60,14 @@ export const brandingPage = ({
   ),
 });
 
-/** Shows the values of both, so that the reader can choose. */
+/** Shows both values, so that the reader can choose. */
 const Changed = ({ branding, change, kind }: Pick<BrandingProps, "branding" | "change" | "kind">) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       <Text value={change?.actorLabel} /> changed the branding <Time at={change?.atMs} />, after you opened
       this page. Your {kind ?? "changes"} {kind ? "was" : "were"} not saved.{" "}
       {kind
-        ? `Look at the ${kind} below, and upload yours again to replace it. The addresses are now:`
+        ? `To replace the ${kind} below, upload yours again. The addresses are now:`
         : "Save again to replace these addresses with those in the form:"}
     </p>
     <ul>
@@ -199,8 +199,8 @@ function Addresses({ branding, version, problems, isRefused }: AddressesProps) {
     <section>
       <h2>Addresses</h2>
       <p>
-        An uploaded image has an address of this service. Another https address is read by the browser of
-        everybody who signs in, so it needs their network. An empty field clears the address.
+        An uploaded image has an address of this service. Browsers load any other https address from their own
+        network. An empty field clears the address.
       </p>
       <ConsoleForm
         action={BRANDING_PATH}

@@ -109,7 +109,7 @@ function DeepChecks({ examination: { isRunning, last, problem } }: Pick<Installa
       <div class="panel">
         {isRunning ? (
           <p>
-            <State tone="neutral">Running</State> Load this page again for the findings.
+            <State tone="neutral">Running</State> Reload this page for the findings.
           </p>
         ) : problem !== null ? (
           <p>
@@ -117,7 +117,7 @@ function DeepChecks({ examination: { isRunning, last, problem } }: Pick<Installa
           </p>
         ) : last === undefined ? (
           <p>
-            <State tone="neutral">Not run</State> Nobody has asked for them since the service started.
+            <State tone="neutral">Not run</State> They have not run since the service started.
           </p>
         ) : null}
         <p class="hint">

@@ -18,12 +18,12 @@ export const JOBS_PATH = `${CONSOLE}/system/jobs`;
 export const JOB_ACTIONS = ["run", "pause", "resume"] as const;
 export type JobAction = (typeof JOB_ACTIONS)[number];
 
-/** A job with the last entry of the audit log about its pause or its resumption. */
+/** A job with the last audit entry about a pause or resumption. */
 export interface ChangedJob extends JobView {
   change: NamedEntry | undefined;
 }
 
-/** @returns the version of a job that a form was made from: the last change by a person, not the runs of the job */
+/** @returns the version of a job for its forms: the last change by a person; runs do not count */
 export const versionOf = ({ paused, change }: Pick<ChangedJob, "paused" | "change">): string =>
   `${change?.id ?? 0}-${paused ? "paused" : "active"}`;
 
@@ -59,7 +59,7 @@ const ACTION_LABELS: Readonly<Record<JobAction, string>> = {
   resume: "Resume",
 };
 
-/** Says whose change it was, and names both values, so that the reader can choose. */
+/** Shows the author and both values, so that the reader can choose. */
 const Changed = ({ act, job: { name, paused, change } }: { act: JobAction; job: ChangedJob }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
@@ -156,7 +156,7 @@ function durationText({ startedAtMs, finishedAtMs }: JobView): string | null {
   return ms < MINUTE_MS ? `${Math.round(ms / SECOND_MS)} s` : `${Math.round(ms / MINUTE_MS)} min`;
 }
 
-/** A job that cannot run now shows the reason in place of its next run. */
+/** A job that cannot run shows the reason instead of its next run. */
 function Actions({ job }: { job: ChangedJob }) {
   const { name, state, paused } = job;
   const actions: readonly JobAction[] = [

@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<KeyKind, { heading: string; about: string; command:
   },
   sealing: {
     heading: "Sealing keys",
-    about: "Secrets in the database are sealed, so that a copy of the database alone reveals none.",
+    about: "Secrets in the database are sealed, so a copy of the database reveals none of them.",
     command: ["sealing-keys", "rotate"],
   },
 };
@@ -182,7 +182,7 @@ const CONSEQUENCES: Readonly<Record<KeyKind, readonly string[]>> = {
 };
 
 interface RotationForm {
-  /** id of the key in use when the form was made: sending it again makes no second key */
+  /** id of the key in use when the form was made, so that sending it again makes no second key */
   version: string | undefined;
   error?: string;
 }

@@ -100,8 +100,8 @@ export const exportPage = (exported: Exported | undefined): ConsolePage => ({
 const ExportText = ({ exported: { yaml, redactions } }: { exported: Exported }) => (
   <>
     <p>
-      This file deploys the configuration and the policy in force again. Each secret in it is a reference to
-      an environment variable.
+      This file reproduces the configuration and the current policy. Each secret in it is a reference to an
+      environment variable.
     </p>
     <section>
       <h2>Secrets that were left out</h2>
@@ -111,7 +111,7 @@ const ExportText = ({ exported: { yaml, redactions } }: { exported: Exported }) 
         <>
           <p>
             Set <Count value={redactions.length} /> environment{" "}
-            {redactions.length === 1 ? "variable" : "variables"} before the file is used.
+            {redactions.length === 1 ? "variable" : "variables"} before you use the file.
           </p>
           <Redactions redactions={redactions} />
         </>

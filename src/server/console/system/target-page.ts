@@ -1,4 +1,4 @@
-// The page that shows the target of an audit entry. A target that is gone has none: its name or id stays text.
+// Finds the page of an audit entry's target. A target that no longer exists has none, so its name or id is plain text.
 import { LOGIN_KINDS } from "../../../domain/access/logins/login-document.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import type { Viewer } from "../../../domain/sessions/service.ts";
@@ -12,7 +12,7 @@ import { HISTORY_PATH } from "../policy/words.ts";
 import type { Reader } from "../reader.ts";
 import { sessionPath } from "../sessions/words.ts";
 
-/** Pages that show every target of a kind, which is the first word of the action. */
+/** Pages of targets by kind, which is the first word of the action. */
 const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
   ["branding", () => `${CONSOLE}/branding`],
   ["backup", () => `${CONSOLE}/system/backups`],
@@ -25,7 +25,7 @@ const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
   ["scim_token", () => `${TOKENS_PATH}?show=all`],
 ]);
 
-/** @returns the function for the entries that the viewer reads */
+/** @returns the function for this viewer */
 export function createTargetPage(
   {
     scim,

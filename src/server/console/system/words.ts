@@ -3,7 +3,7 @@
 /** Descriptions of the service's jobs, by name. */
 export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["access-sweep", "Removes logins, codes and links that have expired"],
-  ["artifact-retention", "Removes package archives that nothing has referred to for 90 days"],
+  ["artifact-retention", "Removes package archives that were unused for 90 days"],
   ["audit-forward", "Sends the audit log to its receiver"],
   ["audit-retention", "Removes audit entries after the retention of the settings"],
   ["backup", "Creates a backup and removes old ones"],
@@ -16,14 +16,11 @@ export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["replica-watch", "Compares the replica with the database"],
   ["replaced-data", "Removes data that a restore replaced"],
   ["request-log-retention", "Removes old rows of the request log"],
-  ["sealing-rewrap", "Seals older secrets again under the current sealing key"],
+  ["sealing-rewrap", "Reseals older secrets with the current sealing key"],
   ["session-retention", "Removes captured sessions whose retention has ended"],
   ["session-search", "Adds captured sessions to the search index"],
-  ["session-sweep", "Removes files of captured sessions without a session"],
-  [
-    "signing-key-rotation",
-    "Creates a new signing key when the current one is old enough, and removes expired ones",
-  ],
+  ["session-sweep", "Removes leftover files of captured sessions"],
+  ["signing-key-rotation", "Replaces an old signing key with a new one, and removes expired keys"],
   ["source-watch", "Looks for newer commits of packages at the company's git hosts"],
   ["user-search", "Adds users to the search index"],
 ]);

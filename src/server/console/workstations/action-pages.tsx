@@ -18,7 +18,7 @@ export const CLIENT_BULK: BulkView<Act> = {
   words: ACTS,
 };
 
-/** Names that the question lists. */
+/** Number of names that the question lists. */
 const NAMED = 10;
 
 interface OneProps {

@@ -1,4 +1,4 @@
-// One workstation: its state and what to do about it, its report beside the policy, its login, and its owner.
+// One workstation: its state with remedies, its report beside the policy, its login, and its owner.
 /** @jsxImportSource preact */
 import type { LoginView } from "../../../domain/access/logins/logins.ts";
 import type { ClientView } from "../../../domain/clients/service.ts";
@@ -20,13 +20,13 @@ export interface ShownClient {
   /** the revision in force; undefined before the first one */
   current: CurrentRevision | undefined;
   comparison: Comparison;
-  /** the login of the last report; undefined if it is no longer kept */
+  /** the login of the last report; undefined if it was deleted */
   login: LoginView | undefined;
   companions: readonly { id: string; hostname: string | null }[];
   mayAdminister: boolean;
 }
 
-/** @returns the name of a workstation, which is what it reported */
+/** @returns the name that the workstation reported */
 export const clientName = ({ hostname, instanceId }: Pick<ClientView, "hostname" | "instanceId">): string =>
   visibleText(hostname ?? instanceId);
 
@@ -136,7 +136,7 @@ function Login({ shown: { login, companions } }: { shown: ShownClient }) {
     <section>
       <h2>Login</h2>
       {login === undefined ? (
-        <p class="muted">The login of the last report is no longer kept.</p>
+        <p class="muted">The login of the last report was deleted.</p>
       ) : (
         <Facts
           facts={[

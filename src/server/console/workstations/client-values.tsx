@@ -13,11 +13,10 @@ export function HealthState({ health }: { health: Health }) {
 export const platformText = (platform: string, architecture: string | null): string =>
   architecture === null ? platform : `${platform}-${architecture}`;
 
-/** @returns for example `2 of 3`; undefined until a report of an earlier release is counted */
+/** @returns for example `2 of 3`; undefined if an earlier release stored the report */
 export const shareText = (done: number | null, all: number | null): string | undefined =>
   done === null || all === null ? undefined : `${done} of ${all}`;
 
-/** How many of them are in order. */
 export function Share({ done, all }: { done: number | null; all: number | null }) {
   if (all === 0) return <span class="muted">none</span>;
   return <>{shareText(done, all) ?? <span class="muted">not counted yet</span>}</>;

@@ -8,7 +8,7 @@ import { explainPath } from "../policy/words.ts";
 import { LongText } from "./client-values.tsx";
 import type { ComparedHarness, ComparedPackage, Comparison } from "./comparison.ts";
 
-/** The revision of the policy that reports are compared with. */
+/** The revision that reports are compared with. */
 export interface CurrentRevision {
   id: string;
   sequence: number;
@@ -81,7 +81,7 @@ function HarnessRow({ harness }: { harness: ComparedHarness }) {
 }
 
 function policyText({ wanted, isInstalled }: ComparedHarness): string {
-  if (wanted === undefined) return "not a harness that the policy can manage";
+  if (wanted === undefined) return "the policy cannot manage this harness";
   if (!wanted.isAllowed) return "not allowed";
   const refusal = isInstalled ? wanted.versionRefusal : undefined;
   return refusal ?? "allowed";
@@ -120,11 +120,11 @@ function PolicyLines({ harnesses, user, current }: HarnessesProps) {
 interface ExplanationProps {
   user: string;
   harness: string;
-  /** undefined for one that the page and the command refuse */
+  /** undefined for a version that the page and the command refuse */
   version: string | undefined;
 }
 
-/** Leads to each value with its line, for this user and the installed version. */
+/** A link to the explanation for this user and the installed version. */
 function Explanation({ user, harness, version: installed }: ExplanationProps) {
   const query = { user, harness, installed };
   return (
@@ -160,7 +160,7 @@ export function ComparedPackages({
           ))}
         </tbody>
       </table>
-      {morePackages > 0 && <p class="hint">{morePackages} more, which the command below shows.</p>}
+      {morePackages > 0 && <p class="hint">{morePackages} more. The command below prints them.</p>}
     </>
   );
 }

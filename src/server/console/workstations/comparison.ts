@@ -8,7 +8,7 @@ import { isJsonObject } from "../../../platform/json/json-object.ts";
 /** Rows of a table on the page. Reports may have far more; problems come first. */
 export const COMPARED_ROWS_MAX = 200;
 
-/** @returns what the current policy says about the harness; undefined if it does not know the harness, or there is no policy */
+/** @returns the harness in the current policy; undefined for an unknown harness or without a policy */
 export type Explain = (harness: string, version: string) => Explanation | undefined;
 
 export interface ComparedHarness {
@@ -17,7 +17,7 @@ export interface ComparedHarness {
   version: string;
   path: string;
   profile: string;
-  /** of the client about the version */
+  /** the client's warning about the version */
   error: string;
   isInstalled: boolean;
   isReconciled: boolean;
@@ -38,7 +38,7 @@ export interface Comparison {
   harnesses: readonly ComparedHarness[];
   /** those that need attention first; at most COMPARED_ROWS_MAX */
   packages: readonly ComparedPackage[];
-  /** packages that are left out */
+  /** number of packages that are left out */
   morePackages: number;
 }
 

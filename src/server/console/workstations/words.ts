@@ -1,4 +1,4 @@
-// Texts of the pages about workstations: states of workstations, and what to do about each reason of a verdict.
+// Texts of the pages about workstations: states, and remedies for each reason of a verdict.
 import { STALE_AFTER_DAYS } from "../../../domain/clients/limits.ts";
 import type { Health } from "../../../domain/clients/model.ts";
 import type { BulkWords } from "../list/bulk.tsx";
@@ -28,7 +28,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^managed files are missing or were changed$/,
-    `${START}: its client writes the files again. If this returns, somebody or another program changes them.`,
+    `${START}: its client writes the files again. If this recurs, a person or another program changes them.`,
   ],
   [/: the client does not support it$/, "Update the client on the workstation."],
   [
@@ -48,7 +48,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/\): has another version than /, `${START}: its client installs the version of the policy.`],
   [
     /\): has another digest than the policy names$/,
-    `The installed package is not the one of the policy. ${START}: its client installs it again.`,
+    `The installed package differs from the policy. ${START}: its client installs it again.`,
   ],
   [/\): is [^:]+/, `${START} again. If the package fails again, correct the cause that the client names.`],
   [
@@ -58,14 +58,14 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^and \d+ more$/, "Correct the reasons above first."],
 ];
 
-/** @returns what to do about a reason; every other reason is an error of the client */
+/** @returns the remedy for a reason; an unknown reason is an error of the client */
 export const remedyOf = (reason: string): string =>
   REMEDIES.find(([form]) => form.test(reason))?.[1] ??
   "The client reports this error. Correct its cause on the workstation, then start the harness again.";
 
-/** @returns what to do about a workstation that has an older revision and no other problem */
+/** @returns the remedy for a workstation that has an older revision and no other problem */
 export const outdatedRemedy = (current: number): string =>
-  `${START}: its client fetches revision r${current}. Workstations that run fetch it by themselves.`;
+  `${START}: its client fetches revision r${current}. Running workstations fetch it automatically.`;
 
 export const STALE_REMEDY =
   "If the workstation is no longer used, remove it from the inventory. If it is lost, revoke it to end its login.";

@@ -33,9 +33,9 @@ const tooSlow = ({ unauthenticatedMs }: BodyTimes): HttpError =>
   );
 
 /**
- * Sends the response so that no rest of the request body stays on a reused connection. After a chunked request the connection
- * is closed: the runtime parses trailer lines (RFC 9112 section 7.1.2) as the next request and answers 400, and a proxy would
- * give that answer to another client.
+ * Sends the response without leaving unread bytes of the request body on a reused connection. After a chunked request
+ * the connection is closed: the runtime parses trailer lines (RFC 9112 section 7.1.2) as the next request and answers
+ * 400, and a proxy would give that answer to another client.
  * @param request as it was routed
  * @source RFC 9112 section 9.6: a server that closes early keeps reading, or the client may lose the response
  */
@@ -51,13 +51,13 @@ export function endBody(
   return endUnread(request, exchange, response);
 }
 
-/** The runtime reads the rest of a body on a connection that stays open, but closes one like this with the rest unread. */
+/** The runtime reads the rest of a body only on a connection that stays open. */
 const closesAfterAnswer = ({ headers }: Request): boolean =>
   headers.get("connection")?.toLowerCase().includes("close") === true;
 
 /**
- * Reads what is left of the body. The runtime exposes no body for GET and HEAD, so their connection is closed instead; a body that
- * is still being read belongs to its reader.
+ * Reads the rest of the body. The runtime exposes no body for GET and HEAD, so their connection is closed instead. A
+ * body with an active reader is left to that reader.
  */
 async function endUnread(
   request: Request,
@@ -76,7 +76,7 @@ function closeAfterAnswer(response: Response): Response {
   return response;
 }
 
-/** @returns a response that is sent at once but ends later, so that the connection closes after `until` */
+/** @returns a response that is sent immediately but ends later, so that the connection closes after `until` */
 function keepAlive(response: Response, until: Promise<unknown>): Response {
   if (!response.body) return response;
   const flush = async () => void (await until);
@@ -84,8 +84,8 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
 }
 
 /**
- * A caller who has stopped sending may wait for the end of the response, so silence ends the reading.
- * @returns whether the body ended in time; one of too many small chunks is not read further
+ * A caller who has stopped sending may wait for the end of the response, so silence ends the reading. @returns whether
+ * the body ended in time; false for too many small chunks
  */
 async function discard(
   body: ReadableStream<Uint8Array>,
@@ -133,7 +133,7 @@ export function streamOf(request: Request): ReadableStream<Uint8Array> | null {
   return request.body;
 }
 
-/** Chunks of any size that a body may have in a row. */
+/** Number of chunks of any size that a body may have in a row. */
 export const SMALL_CHUNKS_MAX = 4_000;
 /** Bytes that allow one more chunk, up to SMALL_CHUNKS_MAX: large chunks do not earn an unlimited number of small ones. */
 export const CHUNK_BYTES_MIN = 256;
@@ -145,7 +145,7 @@ export const CHUNK_BYTES_MIN = 256;
 export class ChunkLimit {
   #left = SMALL_CHUNKS_MAX;
 
-  /** @returns whether the body may go on: false once it has too many small chunks */
+  /** @returns false once the body has too many small chunks */
   allows({ byteLength }: Uint8Array): boolean {
     this.#left = Math.min(SMALL_CHUNKS_MAX, this.#left + byteLength / CHUNK_BYTES_MIN) - 1;
     return this.#left >= 0;

@@ -44,7 +44,7 @@ export interface JsonProblem {
 export const ONE_TURN_CHARACTERS_MAX = 64 * 1024;
 
 /**
- * Parses JSON text within limits, and describes what is wrong with it. body.ts and scim/body.ts turn problems into errors.
+ * Parses JSON text within limits, and describes its problems. body.ts and scim/body.ts turn problems into errors.
  * Checks and parses a text. A long text takes several turns of the event loop, and the caller continues in a new turn.
  * @param errorOf creates the error to throw for a problem
  */
@@ -65,7 +65,7 @@ export async function parseWithin(
   return value;
 }
 
-/** Findings in a text before it is parsed. */
+/** Problems found in a text before it is parsed. */
 interface Checked {
   limits: JsonLimits;
   /** creates the error to throw for a problem */
@@ -188,11 +188,11 @@ async function* chunksOf(
   }
 }
 
-/** Bytes of a piece: small chunks are collected, because each piece has a cost. */
+/** Minimum bytes of a piece: small chunks are collected, because each piece has a cost. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads the body of an authenticated caller while it arrives.
+ * Reads the body of an authenticated caller as it arrives.
  * @param bytesMax limit for the declared and the actual length
  * @throws what readBytes throws, except 408
  */

@@ -1,4 +1,4 @@
-// Reads request bodies within limits, after the guard: no byte is read before the caller is known.
+// Reads request bodies within limits, after the guard: no byte is read before the caller is authenticated.
 
 import { parse as parseFields } from "node:querystring";
 import { KindGuard } from "@sinclair/typebox";
@@ -33,7 +33,7 @@ export type Accepted = "json" | "json-or-nothing" | "form" | "upload" | "bytes" 
 
 const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-urlencoded" } as const;
 
-/** Characters of a form that no page makes as long as PROBLEM_BYTES_MAX. Few forms have as many. */
+/** No page for a shorter form reaches PROBLEM_BYTES_MAX. Few forms are longer. */
 export const ENTERED_CHARACTERS_MAX = 1_024;
 
 interface Answered {
@@ -42,7 +42,7 @@ interface Answered {
   responseValue: unknown;
 }
 
-/** @returns the response @throws HttpError in place of a page that refuses a long form and has more than PROBLEM_BYTES_MAX */
+/** @returns the response @throws HttpError instead of a refusal page with more than PROBLEM_BYTES_MAX */
 async function refuseLongPage({ request, body, responseValue: response }: Answered): Promise<unknown> {
   if (!(response instanceof Response) || response.status < 400) return response;
   if (charactersIn(body) <= ENTERED_CHARACTERS_MAX) return response;
@@ -50,7 +50,7 @@ async function refuseLongPage({ request, body, responseValue: response }: Answer
   if (bytes.length <= PROBLEM_BYTES_MAX) return new Response(bytes, response);
   const reason = exchangeOf(request).refusal?.reason ?? "request.form_too_long";
   const message =
-    "the form was refused, and what you entered is too long to show it again; go back one page, where your browser has it";
+    "the form was refused, and your input is too long to be shown again; go back one page, where your browser still has it";
   throw new HttpError(response.status, reason, message);
 }
 
@@ -119,7 +119,7 @@ interface Reader {
   readonly accepted: Accepted;
   bytesMax: number;
   limits: JsonLimits;
-  /** refuses numbers that would be rounded: administrators send policies and settings, which others read */
+  /** refuses numbers that would be rounded, because policies and settings must be stored exactly */
   keepsNumbers: boolean;
   /** throws if the body does not match the schema */
   check(body: unknown): void;

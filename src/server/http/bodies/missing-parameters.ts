@@ -1,5 +1,5 @@
-// Refuses a query without a parameter that it needs. The schema of a query makes each parameter optional, so that one refusal names all
-// that are missing.
+// Refuses a query without a required parameter. The schema of a query makes each parameter optional, so that one
+// refusal names all that are missing.
 import { HttpError } from "../problems/problem.ts";
 
 /** @throws HttpError `request.invalid` that names the parameters without a value */

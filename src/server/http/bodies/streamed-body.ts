@@ -8,18 +8,18 @@ import { ChunkLimit, streamOf, tinyChunks } from "./body-end.ts";
 export interface UploadTimes {
   /** without a byte */
   idleMs: number;
-  /** for all of it */
+  /** for the whole body */
   wholeMs: number;
 }
 
 /** Of captured sessions. */
 const UPLOAD_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: BODY_WHOLE_MS };
-/** Of archives: 100 MiB at 2 Mbit/s take 7 minutes. */
+/** Time limits of archives: 100 MiB at 2 Mbit/s take 7 minutes. */
 export const ARCHIVE_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: 10 * MINUTE_MS };
 
 /**
  * @param sizeBytes the length that the request declares; undefined for a body in chunks, whose end the runtime knows
- * @throws HttpError 408 for a slow body, 400 for one that is cut or has too many small chunks
+ * @throws HttpError 408 for a slow body, 400 for a truncated body or too many small chunks
  */
 export async function* streamBody(
   request: Request,
@@ -59,7 +59,7 @@ export function declaredLength({ headers }: Request, bytesMax: number): number |
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** A caller who leaves makes the runtime's stream fail. */
+/** The runtime's stream fails when the caller disconnects. */
 const nextOf = (reader: Reader) =>
   reader.read().catch(() => {
     throw cutShort();

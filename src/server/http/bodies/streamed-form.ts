@@ -27,18 +27,18 @@ const LIMITS = {
 const PIECE_BYTES = 32 * 1024;
 
 export interface FormFile {
-  /** as the browser calls it, without folders */
+  /** name in the browser, without folders */
   name: string;
-  /** to be read once; it throws HttpError 400 for a cut form and 408 for a slow one */
+  /** can be read once; throws HttpError 400 for a truncated form and 408 for a slow one */
   bytes: AsyncIterable<Uint8Array>;
 }
 
 export interface StreamedForm {
-  /** those before the file */
+  /** the fields before the file */
   fields: Readonly<Record<string, string>>;
   /** undefined if the form has none */
   file: FormFile | undefined;
-  /** Discards what nobody read, so that the sender gets the response. */
+  /** Discards the unread rest, so that the sender gets the response. */
   end(): Promise<void>;
 }
 
@@ -72,8 +72,7 @@ export async function openStreamedForm(
   return { fields, file: file && { name: file.name, bytes: piecesOf(file.stream) }, end };
 }
 
-/** @returns the fields as they arrive, a promise of the file, which rejects if a limit on fields is exceeded, and a signal of
- * that */
+/** @returns the fields as they arrive, a promise of the file, and a signal; exceeding a limit on fields rejects the promise and aborts the signal */
 function watch(parser: BusboyInstance) {
   const fields: Record<string, string> = {};
   const start = Promise.withResolvers<FileStream | undefined>();
@@ -96,7 +95,7 @@ function watch(parser: BusboyInstance) {
   return { fields, start, refusal: refusal.signal };
 }
 
-/** The rest of a refused form is read and not parsed, so that its sender gets the response. */
+/** The rest of a refused form is read but not parsed, so that its sender gets the response. */
 async function* piecesUntil(
   refusal: AbortSignal,
   body: AsyncIterable<Uint8Array>,
@@ -122,7 +121,7 @@ function parserOf(contentType: string, bytesMax: number) {
   }
 }
 
-/** Its reader may stop early; `end` reads the rest. */
+/** The reader of the file may stop early; `end` reads the rest. */
 async function* piecesOf(stream: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* stream.iterator({ destroyOnReturn: false });
@@ -136,4 +135,4 @@ const asHttpError = (error: unknown): HttpError => (error instanceof HttpError ?
 const malformed = () => new HttpError(400, "request.malformed", "the body is not a multipart form");
 
 const tooManyFields = () =>
-  new HttpError(400, "request.malformed", "the form has more or longer fields than a page of ours");
+  new HttpError(400, "request.malformed", "the form has more or longer fields than any page of this service");

@@ -1,13 +1,13 @@
-// Reads a form with one file: multipart/form-data (RFC 7578), as a browser without JavaScript sends it. The same form without its file,
-// as our pages keep it when it has to be sent again, is read as other forms are.
+// Reads a form with one file: multipart/form-data (RFC 7578), as a browser without JavaScript sends it. Our pages send
+// a kept form again without its file; it is read like other forms.
 import { HttpError } from "../problems/problem.ts";
 import { contentTypeOf, readBytes, refuseEncoded } from "./body-text.ts";
 
 /** Bytes of a form without its file: boundaries, headers and other fields. */
 const FORM_BYTES = 64 * 1024;
-/** Fields of a form, with its file: the merge of a draft has two for each place. Each costs the runtime 5 µs. */
+/** Maximum number of fields of a form, including its file: the merge of a draft has two for each place. Each costs the runtime 5 µs. */
 export const UPLOAD_FIELDS_MAX = 2_048;
-/** Bytes of a form without parts: what a page keeps (64 KiB), as escaped by a browser. */
+/** Bytes of a form without parts: the values that a page keeps (64 KiB), as escaped by a browser. */
 export const ESCAPED_FORM_BYTES_MAX = 3 * FORM_BYTES;
 
 export interface Upload {
@@ -54,7 +54,7 @@ function boundaryOf({ headers }: Request): string {
   return boundary;
 }
 
-/** Looked for before the runtime parses the form, which keeps other requests waiting for every field. */
+/** Counted before the runtime parses the form, because parsing each field delays other requests. */
 function hasMore(bytes: Uint8Array<ArrayBuffer>, mark: string, countMax: number): boolean {
   const searched = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = -1;

@@ -37,7 +37,7 @@ export function takeBodyCheck(route: Schemas): Check {
 
 /**
  * Reads the raw URL, because the framework keeps only the last of a repeated parameter.
- * @returns which of these names the query repeats
+ * @returns the names that the query repeats
  */
 function repeatedIn(url: string, names: ReadonlySet<string>): string[] {
   const start = url.indexOf("?");
@@ -63,7 +63,7 @@ export function createAddressCheck(route: Schemas): (context: AddressParts) => v
   };
 }
 
-/** The framework hands a path parameter that is not percent-encoded UTF-8 on as null, whatever the schema says. */
+/** The framework passes a path parameter that is not percent-encoded UTF-8 as null, regardless of the schema. */
 function refuseUndecoded(params: AddressParts["params"]): void {
   for (const name in params)
     if (params[name] === null)
@@ -109,7 +109,7 @@ function metered(value: unknown, readsMax: number): unknown {
   return view(value);
 }
 
-/** The schema is looked at when the route is first asked: there are hundreds of routes, and most starts end before most are. */
+/** The schema is compiled at the first request of the route, because compiling hundreds of routes would slow down the start. */
 function createCheck(schema: unknown, place: Place): Check {
   if (schema === undefined) return () => {};
   let validator: ReturnType<typeof getSchemaValidator<TSchema>> | undefined;
@@ -203,8 +203,7 @@ const MISTYPED: ReadonlySet<ValueErrorType> = new Set([
 ]);
 
 /**
- * Describes what is expected, and of which type the value is. It never repeats the value, which may be a password in the wrong
- * place.
+ * Describes the expected and the actual type. It never repeats the value, which may be a password in the wrong place.
  */
 function detailOf({ message, schema, path, type, value }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties)

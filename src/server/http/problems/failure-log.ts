@@ -1,6 +1,6 @@
-// Logs requests that failed on our side, one line with request id and cause each. Unauthenticated callers can overload the
-// service, and then every request fails the same way; beyond a rate limit failures are only counted, by route and reason. A failure
-// that only a browser reported may be invented, so it has its own event and level.
+// Logs requests that failed on our side, one line with request id and cause each. In an overload every request fails
+// the same way, so beyond a rate limit failures are only counted, by route and reason. Anybody can forge a failure that
+// only a browser reports, so it has its own event and level.
 import { isReportedByBrowser } from "../../../domain/sso/service.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";

@@ -106,7 +106,7 @@ function wholeFailureOf(error: unknown): Failure | undefined {
   };
 }
 
-/** Refusals without a token involved; RFC 6750 section 3.1 requires that they carry no error code. */
+/** Refusals that no token caused; RFC 6750 section 3.1 forbids an error code for them. */
 const WITHOUT_TOKEN = new Set([
   "access.credential_missing",
   "access.session_missing",
@@ -115,7 +115,7 @@ const WITHOUT_TOKEN = new Set([
 ]);
 
 /**
- * The draft that defines these headers still changes, so only this function has their names.
+ * The draft that defines these headers still changes, so their names are only in this function.
  * @param retryAfterSeconds until the budget allows a request again
  * @source draft-ietf-httpapi-ratelimit-headers-10 sections 3 and 4
  */
@@ -183,11 +183,11 @@ function thatFit(problems: readonly Problem[], rest: object): object[] {
   return listed;
 }
 
-/** The response to a bug: only the request id, under which the log has the cause. */
+/** The response to a bug: only the request id, which leads to the cause in the log. */
 export const internalFailure: Failure = {
   status: 500,
   reason: "internal",
-  message: "internal error; the log of the service has details under this request id",
+  message: "internal error; the log of the service has details for this request id",
   problems: [],
   headers: {},
 };

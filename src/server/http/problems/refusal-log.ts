@@ -1,6 +1,6 @@
-// Logs refused callers, one line for each 401, 403 and 429 answer. An operator finds the request id that a user quotes, and
-// fail2ban finds addresses that guess. Beyond a rate limit refusals are only counted, by address and reason. Names and order
-// of the members are stable because src/app/monitoring/fail2ban.ts parses them.
+// Logs refused callers, one line for each 401, 403 and 429 answer. An operator can look up the request id that a user
+// quotes, and fail2ban can find addresses that guess. Beyond a rate limit refusals are only counted, by address and
+// reason. Names and order of the members are stable because src/app/monitoring/fail2ban.ts parses them.
 import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
 import { operatorRemedy } from "../../../domain/sso/service.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";

@@ -63,7 +63,7 @@ export function createRefusal(
   };
 }
 
-/** A person who typed a wrong address needs a page; programs ask for JSON or for anything. */
+/** A person who typed a wrong address needs a page; programs accept JSON or anything. */
 const isLostBrowser = (failure: Failure | undefined, request: Request): boolean =>
   failure?.reason === UNKNOWN_PATH && prefersPage(request);
 
@@ -124,7 +124,7 @@ export function startingResponse(request: Request): Response {
   return scimProblemResponse({ ...startingFailure, scimType: undefined }, request);
 }
 
-/** Clients below the issuer read the failure from these two members. */
+/** Clients of the OAuth endpoints read the failure from these two members. */
 const membersOf = ({ reason, message }: Failure, path: string) =>
   path.startsWith(`${ISSUER_PATH}/`) ? { code: reason, message } : {};
 
@@ -143,7 +143,7 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
   );
 }
 
-/** Maps errors of memory, and of reading the database as the write queue maps those of writing. */
+/** Maps errors of memory and of database reads; the write queue maps those of writes. */
 const readable = (thrown: unknown): unknown =>
   isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
 

@@ -1,6 +1,6 @@
-// Ends calls whose caller has lost access: the session was revoked, the login ended, the user is suspended or removed, or the
-// time of token and login is over. It checks only after a change, including a change by another process. A new key ends
-// nothing.
+// Ends calls whose caller has lost access: the session was revoked, the login ended, the user is suspended or removed,
+// or the token and login have expired. It checks only after a change, including a change by another process. A new key
+// ends nothing.
 import type { EndedBy, SessionWatch } from "../../../domain/gateway/service.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { RefusalReason } from "../refusals.ts";
@@ -26,7 +26,7 @@ export class EndedAccess {
     if (revision === this.#revision) return;
     const sessions = new Map([...calls].map(({ call }) => [call.admitted.gatewaySessionId, call.admitted]));
     const ended = this.dependencies.watch.endedAmong([...sessions.values()]);
-    this.#revision = revision; // not before the question was answered
+    this.#revision = revision; // only after the check has finished
     for (const open of calls) {
       const by = ended.get(open.call.admitted.gatewaySessionId);
       if (by) open.stop({ outcome: "cut", reason: REASONS[by] });

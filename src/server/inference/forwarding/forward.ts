@@ -1,5 +1,5 @@
-// Forwards an admitted request and passes the response on. Nothing is sent twice, with one exception: a request whose key the upstream
-// rejected, which is sent again with the user's new key. Every call ends exactly once, whichever side ends it.
+// Forwards an admitted request and passes the response on. Requests are sent once, except that a request whose key the
+// upstream rejected is sent again with the user's new key. Every call ends exactly once, whichever side ends it.
 import type { UsableKey } from "../../../domain/gateway/service.ts";
 import { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
 import type { Outcome } from "../../../domain/inference/log/record.ts";
@@ -21,7 +21,7 @@ export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
   settings: ProxySettings;
   upstream: Pick<Upstream, "send">;
   calls: Pick<OpenCalls, "open" | "releaseBody">;
-  /** models that the organization has assigned; undefined while none are, which allows all */
+  /** models that the organization has assigned; undefined allows all */
   allowedModels(): ReadonlySet<string> | undefined;
   /** counts a response of this service, not of the upstream */
   refused(reason: RefusalReason): void;
@@ -29,14 +29,14 @@ export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
   report(error: unknown, requestId: string): void;
 }
 
-/** A request as the upstream gets it. */
+/** A request for the upstream. */
 interface Sent {
   headers: Record<string, string>;
   body: TakenBody;
   key: UsableKey;
 }
 
-/** Answers that have no body, whatever the upstream sends. */
+/** Statuses without a body, even if the upstream sends one. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 /** Never sent. */
 const CLIENT_GONE_STATUS = 499;
@@ -48,12 +48,12 @@ export class Forwarder {
     this.#headersFor = createRequestHeaders(options.settings);
   }
 
-  /** Never rejects; gives the permits of the call back when its response has ended. */
+  /** Never rejects; releases the permits of the call when its response has ended. */
   readonly forward = async (call: Call): Promise<Response> => {
     const open = this.options.calls.open(call);
     try {
       const taken = takeBody(open, this.options);
-      const body = taken instanceof Promise ? await taken : taken; // one turn of promises less for most requests
+      const body = taken instanceof Promise ? await taken : taken; // saves most requests a promise turn
       const refused = this.#checkModel(open, body);
       if (refused) return this.#refuse(open, refused);
       const headers = this.#headersFor(call.request.headers, call.admitted);
@@ -91,7 +91,7 @@ export class Forwarder {
       : await this.#answer(open, second);
   }
 
-  /** The check on models is the only one that needs the body. @returns why the request is refused */
+  /** Only the check on models needs the body. @returns why the request is refused */
   #checkModel(open: OpenCall, { scanner }: TakenBody): RefusalReason | undefined {
     const { modelPolicy } = this.options.settings;
     if (modelPolicy === "off" || !scanner) return undefined;
@@ -158,7 +158,7 @@ export class Forwarder {
     if (error instanceof UpstreamError)
       return this.#refuse(open, `inference.upstream_${error.fault}`, "upstream_closed");
     if (open.phase === "answer") return this.#refuse(open, "inference.upstream_reset", "upstream_closed");
-    if (open.call.request.signal.aborted) return gone(open); // its body ended before we heard why
+    if (open.call.request.signal.aborted) return gone(open); // its body ended before the reason arrived
     this.options.report(error, open.call.requestId);
     return this.#refuse(open, "inference.failed");
   }

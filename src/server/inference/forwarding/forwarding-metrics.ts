@@ -30,7 +30,7 @@ export class ForwardingMetrics {
     const counter = (named: Named, ...labels: string[]) => new Tally(named, labels, metrics);
     this.#chunks = counter({
       name: "quartermaster_inference_chunks_total",
-      help: "Pieces of answers that were passed on",
+      help: "Pieces of responses that were passed on",
     });
     this.#bytes = counter(
       {
@@ -46,14 +46,14 @@ export class ForwardingMetrics {
     this.#aborts = counter(
       {
         name: "quartermaster_inference_client_aborts_total",
-        help: "Inference requests that the client gave up, by phase",
+        help: "Inference requests that the client canceled, by phase",
       },
       "phase",
     );
     this.#cuts = counter(
       {
         name: "quartermaster_inference_cut_total",
-        help: "Inference requests that were ended because access ended, by cause",
+        help: "Inference requests that ended because access ended, by cause",
       },
       "cause",
     );
@@ -84,7 +84,7 @@ export class ForwardingMetrics {
     addGauges(metrics, gauges);
   }
 
-  /** Counts a call that is over, in the phase that it was in. */
+  /** Counts an ended call by its last phase. */
   count(open: OpenCall, row: RequestRow, phase: Phase): void {
     const { sentMs, headMs, firstByteMs, startedMs } = open;
     this.#bytes.add("up", open.requestBytes);

@@ -24,12 +24,12 @@ export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
   watch: SessionWatch;
   log: RequestLog;
   usage: UsageCounter;
-  /** models that the organization has assigned; undefined while none are, which allows all */
+  /** models that the organization has assigned; undefined allows all */
   allowedModels(): ReadonlySet<string> | undefined;
   clock: Clock;
-  /** after which a connection without a request is closed; the listener's if omitted */
+  /** idle time until a connection is closed; the listener's default if omitted */
   connectionIdleSeconds?: number;
-  /** milliseconds of a monotonic clock; the machine's if omitted */
+  /** milliseconds of a monotonic clock; the system clock if omitted */
   nowMs?: () => number;
   /** the engine's if omitted */
   collectGarbage?: () => void;
@@ -46,8 +46,8 @@ export interface Forwarding {
   /** Checks the open calls now; a timer does it several times a second. */
   beat(): void;
   /**
-   * Lets running calls finish for the time that the settings give them, then ends the rest with a last event. New requests are the
-   * handler's concern.
+   * Lets running calls finish within the time of the settings, then ends the rest with a last event. The handler
+   * refuses new requests.
    * @param limitMs instead of the time of the settings
    */
   drain(limitMs?: number): Promise<void>;

@@ -6,10 +6,10 @@ import type { Call } from "../call.ts";
 import type { RefusalReason } from "../refusals.ts";
 import type { UnframedEnd } from "./unframed-end.ts";
 
-/** `body`: the request is read; `head`: the upstream works; `answer`: its response passes. */
+/** `body`: reading the request; `head`: waiting for the upstream; `answer`: passing its response on. */
 export type Phase = "body" | "head" | "answer" | "over";
 
-/** Why a call ends before its response does. A client that has left gets no reason. */
+/** Why a call ends before its response. A call that the client left has no reason. */
 export type Stop =
   | { readonly outcome: "client_closed"; readonly reason?: never }
   | { readonly outcome: Exclude<Outcome, "complete" | "client_closed">; readonly reason: RefusalReason };
@@ -42,7 +42,7 @@ export class OpenCall {
   headMs: number | undefined;
   firstByteMs: number | undefined;
   lastPieceMs: number;
-  /** since when the next part of the request body is awaited */
+  /** when waiting for the next part of the request body began */
   bodyAwaitedMs: number | undefined;
   /** when the last part of a streamed request body arrived */
   bodyMovedMs: number | undefined;
@@ -53,7 +53,7 @@ export class OpenCall {
   pieces = 0;
   /** status of the upstream's head */
   status: number | null = null;
-  /** status of our own response in place of the upstream's; null if neither a refusal nor a head of the upstream led to it */
+  /** status of our own response in place of the upstream's; null without a refusal or a head from the upstream */
   ownStatus: number | null = null;
   isEventStream: boolean | null = null;
   /** of a response that neither declares its length nor comes in chunks */
@@ -93,12 +93,12 @@ export class OpenCall {
     if (this.stopped) react(this.stopped);
   }
 
-  /** Of the client's signal. */
+  /** Called by the signal of the client. */
   handleEvent(): void {
     this.stop({ outcome: "client_closed" });
   }
 
-  /** @returns the result of the work, at once if there is one @throws CallStopped as soon as the call is stopped */
+  /** @returns the result of the work, immediately if there is one @throws CallStopped as soon as the call is stopped */
   orStopped<T>(work: Promise<T>): T | Promise<T> {
     if (!this.stopped && Bun.peek.status(work) === "fulfilled") return Bun.peek(work);
     // A race of promises takes several times as long.
@@ -120,7 +120,7 @@ export class OpenCall {
     this.phase = "answer";
   }
 
-  /** Notes a piece of the response that is passed on. */
+  /** Records a piece of the response that is passed on. */
   passed(piece: Uint8Array): void {
     this.lastPieceMs = this.options.nowMs();
     this.firstByteMs ??= this.lastPieceMs;

@@ -23,7 +23,7 @@ export interface OpenCallsOptions {
   figures: Pick<ForwardingMetrics, "count">;
   finished(request: FinishedRequest): void;
   budget: BufferBudget;
-  /** after which the listener closes a connection without a request */
+  /** idle time until the listener closes a connection */
   connectionIdleSeconds: number;
   /** called when there are calls again */
   onBusy(): void;
@@ -31,8 +31,8 @@ export interface OpenCallsOptions {
 
 export class OpenCalls implements Iterable<OpenCall> {
   /**
-   * In no order; each call contains its index. A Set would hold ended calls for long: whenever it grows or shrinks, the engine
-   * leaves its former table behind, and only a full collection frees what that table refers to.
+   * Unordered; each call contains its index. A Set would keep ended calls in memory: when it grows or shrinks, its old
+   * table still refers to them until a full garbage collection.
    */
   readonly #calls: OpenCall[] = [];
   /** resolves when the last call has ended; undefined while no caller waits */

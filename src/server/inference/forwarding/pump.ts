@@ -1,5 +1,5 @@
-// Passes a response on piece by piece: it neither joins nor splits pieces, and does not read ahead of the client. If the upstream
-// dies, the client's connection is reset. A stream that we end gets a last event where one is possible.
+// Passes a response on piece by piece: it neither joins nor splits pieces, and does not read ahead of the client. If
+// the upstream dies, the client's connection is reset. A stream that we end gets a last event if possible.
 
 import { ConnectionReset } from "../../listener/connection-reset.ts";
 import { BOUNDARY_BYTES, isBetweenEvents, lastEvent } from "./last-event.ts";

@@ -16,7 +16,7 @@ export interface RefusedKeyOptions {
   figures: Pick<ForwardingMetrics, "rejected" | "replayed">;
 }
 
-/** A new key, if there is one in time; or a reader of the whole response, if it is not about the key and does not contain it. */
+/** Either a new key, if one arrives in time, or a reader of the whole response, if it neither concerns nor contains the key. */
 export type RefusedKey =
   | { readonly replacement: UsableKey | undefined }
   | { readonly reader: AnswerReader }
@@ -31,7 +31,7 @@ export async function readRefusedKey(
   const { pieces, rest } = await readUpTo(open, response);
   const body = Buffer.concat(pieces);
   const reason = rest ? undefined : classify(body.toString("utf8"));
-  // Some gateways repeat the credential that they refuse, and the key must not reach the workstation.
+  // Some gateways repeat the refused credential, and the key must not reach the workstation.
   if (!reason)
     return body.includes(key.credential.reveal()) ? { tellsKey: true } : { reader: replay(pieces, rest) };
   figures.rejected(reason);
@@ -60,7 +60,7 @@ async function readUpTo(open: OpenCall, { body }: Response): Promise<Read> {
   return { pieces, rest: reader };
 }
 
-/** @returns a reader of what was read, and then of the rest */
+/** @returns a reader of the bytes read so far, and then of the rest */
 function replay(pieces: Uint8Array<ArrayBuffer>[], rest: AnswerReader | undefined): AnswerReader {
   let at = 0;
   return {

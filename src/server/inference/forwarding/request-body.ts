@@ -10,7 +10,7 @@ import { CallStopped, type OpenCall } from "./open-call.ts";
 export const CLIENT_SILENCE_MS = 30_000;
 /** Bytes of a streamed body that are searched for its model. */
 const MODEL_SEARCH_BYTES = 64 * 1024;
-/** Read in one call, which costs less and reports no progress: the silence limit applies to the body as a whole. */
+/** Bodies up to this size are read in one call. That costs less but reports no progress, so the silence limit applies to the whole body. */
 const SMALL_BYTES = 16 * 1024;
 
 export interface TakenBody {
@@ -20,7 +20,7 @@ export interface TakenBody {
   length: string | undefined;
   /** whether `content` can be sent twice */
   isWhole: boolean;
-  /** has read the body, or its first MODEL_SEARCH_BYTES */
+  /** searches the body, or its first MODEL_SEARCH_BYTES */
   scanner: ModelScanner | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface BodyOptions {
   nowMs: () => number;
 }
 
-/** @returns the body; no promise if it has arrived already @throws CallStopped; the runtime's error if the client leaves */
+/** @returns the body; not a promise if it has already arrived @throws CallStopped; the runtime's error if the client leaves */
 export function takeBody(open: OpenCall, options: BodyOptions): TakenBody | Promise<TakenBody> {
   const { request } = open.call;
   const declared = declaredBytes(request.headers);
@@ -88,7 +88,7 @@ function taken(
   return { content, length: undefined, isWhole: true, scanner };
 }
 
-/** A request that names two models must not evade the policy on models. */
+/** A request with two models must not evade the policy on models. */
 const scannerFor = ({ settings }: BodyOptions): ModelScanner =>
   new ModelScanner(settings.modelPolicy !== "off");
 
@@ -115,7 +115,7 @@ function bodyReader(request: Request): ReadableStreamDefaultReader<Uint8Array> {
   return request.body.getReader();
 }
 
-/** Reads as much as is needed to find the model. The upstream then reads the rest at its own pace. */
+/** Reads enough to find the model. The upstream then reads the rest at its own pace. */
 async function stream(
   open: OpenCall,
   declared: number | undefined,

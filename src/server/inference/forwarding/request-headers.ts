@@ -49,7 +49,7 @@ const DROPPED_PREFIXES = ["proxy-", "x-forwarded-", ...ATTRIBUTION_PREFIXES] as 
 
 /** @source W3C Trace Context, section 3.2 */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
-/** Sent if the client names none, because the runtime would name itself. */
+/** Sent if the client has no user agent, because the runtime would send its own. */
 const USER_AGENT = "quartermaster";
 
 type Settings = Pick<ProxySettings, "credentialHeader" | "identityHeaders">;
@@ -73,7 +73,7 @@ export function createRequestHeaders({ identityHeaders }: Settings) {
   };
 }
 
-/** Adds the user's gateway key to the headers, in place of one that they have. */
+/** Adds the user's gateway key to the headers, replacing an earlier one. */
 export function addCredential(
   headers: Record<string, string>,
   { credentialHeader: name }: Settings,
@@ -82,7 +82,7 @@ export function addCredential(
   headers[name] = name === "x-api-key" ? credential.reveal() : `Bearer ${credential.reveal()}`;
 }
 
-/** @returns the lower-case names that a Connection header lists; undefined for none that matter */
+/** @returns the lowercase names in a Connection header; undefined if none is relevant */
 export function namesIn(connection: string | null): ReadonlySet<string> | undefined {
   if (connection === null || connection === "keep-alive" || connection === "close") return undefined;
   return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));

@@ -8,7 +8,7 @@ import type { OpenCall } from "./open-call.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { CLIENT_SILENCE_MS } from "./request-body.ts";
 
-/** The longest delay until an exceeded limit is noticed. */
+/** Maximum delay until an exceeded limit is detected. */
 const CHECK_INTERVAL_MS = 250;
 /** After this time without an event the head of an event stream is sent with a comment. */
 const HEADERS_DELAY_MAX_MS = SECOND_MS;
@@ -37,9 +37,9 @@ export interface TimersOptions {
 
 export class Timers {
   #timer: Timer | undefined;
-  /** when the upstream last answered any call */
+  /** time of the upstream's last response to any call */
   #lastHeadMs = Number.NEGATIVE_INFINITY;
-  /** the most calls at the same time since there were none */
+  /** maximum number of simultaneous calls since the last idle time */
   #most = 0;
 
   constructor(private readonly options: TimersOptions) {}
@@ -96,7 +96,7 @@ export class Timers {
     }
   }
 
-  /** The upstream's time for a head begins when it has all of the request that has arrived. */
+  /** The upstream's time for a head starts when it has received everything that has arrived so far. */
   #isOverdue(open: OpenCall, nowMs: number): boolean {
     const { headersTimeoutMs, idleTimeoutMs } = this.options.settings;
     if (open.phase === "head") return nowMs - (open.bodyMovedMs ?? open.sentMs ?? nowMs) >= headersTimeoutMs;

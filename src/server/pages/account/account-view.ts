@@ -152,7 +152,7 @@ function createLoginRows({ access: { ownLogins }, clients, sso }: RouteContext["
   return { browserRows, workstationRows };
 }
 
-/** @returns the number of second factors; undefined where there are none to manage */
+/** @returns the number of second factors; undefined if the account cannot have one */
 export const factorsIn = (view: FactorsView | undefined): number | undefined =>
   view && view.passkeys.length + (view.authenticatorApp ? 1 : 0);
 

@@ -35,7 +35,7 @@ export interface AccountSettingsProps {
   notice?: string | undefined;
   /** omitted for users without a password */
   password?: PasswordProps | undefined;
-  /** number of second factors; omitted where there are none to manage */
+  /** number of second factors; omitted if the account cannot have one */
   secondFactors?: number | undefined;
   counts: LoginCounts;
   browsers: Rows<BrowserRow>;
@@ -126,8 +126,7 @@ function AdminLinks({ links }: { links: readonly AdminLink[] }) {
     <section aria-labelledby="administration-title">
       <h2 id="administration-title">Administration</h2>
       <p>
-        The <a href="/help">handbook</a> describes this service. What it tells administrators, as data for a
-        program:
+        The <a href="/help">handbook</a> describes this service. Data for programs of administrators:
       </p>
       <ul class="links">
         {links.map(({ href, name }) => (

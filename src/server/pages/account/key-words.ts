@@ -1,4 +1,4 @@
-// What pages say about a gateway key, and what can be done with it in each state.
+// Texts of pages about a gateway key, and the possible actions in each state.
 import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 
 const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
@@ -8,7 +8,7 @@ type Status = GatewayKeyStatus["status"];
 
 export const KEY_SENTENCES: Readonly<Record<Status, string>> = {
   ready: "You have a working key.",
-  missing: "You have no key. Your workstation requests one when it needs it.",
+  missing: "You have no key. Your workstation will request one when needed.",
   recovering: "Your key is being created. Reload this page in a moment.",
   error: "You have no working key: the last attempt to create one failed.",
   invalid: "The gateway no longer accepts your key.",
@@ -26,7 +26,7 @@ export const KEY_ACTIONS_IN: Readonly<Record<Status, readonly [KeyAction, string
   invalid: [["ensure", "Get a new key"]],
 };
 
-/** @returns what is wrong with the key; null if nothing is */
+/** @returns the problem of the key; null if there is none */
 export const keyProblem = ({
   status,
   error,

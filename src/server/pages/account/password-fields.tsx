@@ -1,4 +1,4 @@
-// The fields with which people change their own password, and the error beside the field that has to be corrected.
+// The fields for changing one's own password, with the error beside the field to correct.
 /** @jsxImportSource preact */
 import type { Failure } from "../../http/problems/problem.ts";
 import { Field } from "../forms.tsx";

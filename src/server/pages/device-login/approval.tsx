@@ -21,7 +21,7 @@ export interface ApprovalProps {
   expiresAt: string;
   /** email of the signed-in user */
   signedInAs: string;
-  /** whether the token may do what the user may do as an administrator */
+  /** whether the token gets the user's rights as an administrator */
   isAdministrator?: boolean;
   /** name of the provider through which the user signed in */
   through?: string | undefined;

@@ -15,7 +15,7 @@ export interface Decision {
   decision: "approve" | "refuse";
 }
 
-/** @returns the redirect to what the browser must do before it may continue at `back`; undefined for any other error */
+/** @returns the redirect to a required step before `back`; undefined for any other error */
 type DetourOf = (error: unknown, back: string) => Response | undefined;
 
 interface Shown {

@@ -98,7 +98,7 @@ describe("CON-119 the page of a form whose session has ended", () => {
     const browser = consoleBrowser(site, admin);
     const answer = await signIn(browser, await sendLate(browser), "bea@example.com");
     expect([answer.status, answer.heading]).toEqual([403, "This form belongs to another account"]);
-    expect(answer.html).toMatch(/opened by another account than <bdi>bea@example\.com/);
+    expect(answer.html).toMatch(/Another account opened it, not <bdi>bea@example\.com/);
     expect(answer.html).not.toContain("ttl_seconds");
     expect([draftOf(other), draftOf(admin)]).toEqual([undefined, undefined]);
     expect((await browser.visit("/console/me/account")).html).toContain("bea@example.com");

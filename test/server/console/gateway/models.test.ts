@@ -82,7 +82,7 @@ test("CON-78 models are assigned in the draft, in the order of the policy, and n
   expect(page.html).toContain("Never offered");
   await assign({ model_0: "a" });
   expect(drafted()).toEqual(["b/one", "typed", "a"]);
-  expect((await browser.visit(MODELS)).html).toContain("The assignments are those of your draft.");
+  expect((await browser.visit(MODELS)).html).toContain("These assignments are from your draft.");
   expect(revisions.inForce(admin.actor.organizationId).id).toBe(before);
 });
 

@@ -60,7 +60,7 @@ test("CON-49 a text that is broken on line 4,000 names the line, and comes back 
   lines[3_999 - head.length] = '        - "rule without an end';
   const text = [...head, ...lines].join("\n");
   const { html } = await save(text);
-  expect(html).toContain("The draft is saved, but it cannot be published like this.");
+  expect(html).toContain("The draft is saved, but it cannot be published as it is.");
   const named = [...html.matchAll(/data-line="?(\d+)/g)].map(([, line]) => Number(line));
   expect(named).toEqual([4_000]);
   expect((await mine.visit(EDIT)).html).toContain("rule without an end\n        - rule 3996\n");
@@ -294,7 +294,7 @@ test("CON-51 the form of a harness keeps what was typed when the draft was disca
   await governance.drafts.discard(ana.actor, governance.drafts.existing(ana.actor).id);
   const kept = await mine.submit(open, { allowed: "yes", settings: "model: second" });
   expect(kept.status).toBe(409);
-  for (const shown of ["the draft was published or discarded, or the revision", "model: second"])
+  for (const shown of ["the draft was published or discarded, or a restore removed", "model: second"])
     expect(kept.html).toContain(shown);
   await mine.submit(formTo(kept, CODEX), { allowed: "yes", settings: "model: second" });
   expect(governance.drafts.existing(ana.actor).document.harnesses.codex?.managed_config).toEqual({

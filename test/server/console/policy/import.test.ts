@@ -71,7 +71,7 @@ test("CON-68 a bundle shows its plan and the key that signed it, survives a relo
     "fresh 1.0.0",
     "guide 1.0.0 → 2.0.0",
     signer.keyId.slice(0, 4),
-    "Fetches when it runs",
+    "Downloads at run time",
   ])
     expect(plan.html).toContain(text);
   expect(plan.html).not.toContain("Removed (");

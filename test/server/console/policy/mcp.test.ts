@@ -29,7 +29,7 @@ async function press(page: Page, act: string, fields: Record<string, string>) {
 const LOCAL = { name: "docs", kind: "local", command: "npx", enabled: "yes", harness_codex: "yes" };
 const RULES = [
   "A server has a command or a URL",
-  "neither arguments nor variables",
+  "without arguments and variables",
   "receive values in clear text",
 ];
 
@@ -108,7 +108,7 @@ test("CON-69 what looks like a token is named, and saved only when that is accep
   const page = await press(await browser.visit(NEW), "add_env:0", { ...LOCAL, name: "git" });
   const fields = { ...LOCAL, name: "git", env_name0: "GITHUB_TOKEN", env_value0: "ghp_1" };
   const warned = await press(page, "save", fields);
-  expect(warned.html).toContain("looks like a key or a token");
+  expect(warned.html).toContain("look like keys or tokens");
   expect(warned.html).toContain("Variable GITHUB_TOKEN");
   expect(drafts.versionOf(admin.actor)).toBe(before);
   await press(warned, "save", { ...fields, accepted: "yes" });

@@ -195,7 +195,7 @@ describe("CON-42 the page of a workstation", () => {
     );
     expect(rows).toEqual([
       "codex latest – Applied allowed",
-      "vim 0.145.0 – Applied not a harness that the policy can manage",
+      "vim 0.145.0 – Applied the policy cannot manage this harness",
       "kimi not installed – not allowed",
       "review codex Missing – 1.0.0 line 9",
       "extra codex Applied 1.0.0 ababab…ababab not wanted",

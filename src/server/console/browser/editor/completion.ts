@@ -1,5 +1,5 @@
-// Completes members and known values. The server says what is allowed at each place. The place of the cursor is found by
-// indentation, because the text around it may not be valid YAML.
+// Completes members and known values. The server sends what is allowed at each place. Indentation determines the place
+// of the cursor, because the text around it may not be valid YAML.
 import { autocompletion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import type { Extension, Text } from "@codemirror/state";
 

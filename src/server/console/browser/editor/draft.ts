@@ -1,4 +1,5 @@
-// Saves the text into the draft during typing, and shows the state of the save. It never overwrites a save of another tab.
+// Saves the text to the draft while the user types, and shows the state of the save. It never overwrites a save of
+// another tab.
 import { statedBody } from "../../parts/stated-version.ts";
 import { ask, type Edited, memberOf } from "./edited.ts";
 
@@ -74,7 +75,7 @@ async function put(
     const hint = isConflict ? ". Press Save to see both texts and decide." : "";
     return { isConflict, why: `Not saved: ${reasonOf(status, body)}${hint}` };
   } catch {
-    return { why: "Not saved: the service cannot be reached. The editor tries again by itself." };
+    return { why: "Not saved: the service cannot be reached. The editor will try again." };
   }
 }
 

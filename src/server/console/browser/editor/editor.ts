@@ -58,7 +58,7 @@ function mount(field: HTMLTextAreaElement): void {
   };
   form.addEventListener("submit", keep);
   addEventListener("pagehide", keep);
-  // A question before leaving compares the field with what the server has.
+  // The question before leaving compares the field with the text on the server.
   addEventListener("beforeunload", keep, { capture: true });
   focusFromLinks(view, field);
   field.hidden = true;

@@ -1,4 +1,5 @@
-// Asks the server to check the text during typing, marks the problems at their lines, and lists them under the editor.
+// Has the server check the text while the user types, marks the problems at their lines, and lists them under the
+// editor.
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import { EditorView } from "@codemirror/view";
 import { ask, type Edited, memberOf } from "./edited.ts";

@@ -1,4 +1,4 @@
-// The last step: everything that was entered, before it goes into the draft.
+// The last step: shows all entered values before they go into the draft.
 /** @jsxImportSource preact */
 
 import type { ManagedPackage } from "../../../../domain/catalog/model.ts";
@@ -56,7 +56,7 @@ export function checkPage({
         }}
       />
       <AsCommand
-        label="Who gets it, as a command after that one"
+        label="Audience as a second command"
         api={{
           method: "PUT",
           path: "/admin/policy-draft",
@@ -69,7 +69,7 @@ export function checkPage({
   return stepPage(page, (pointer) => STEP_OF[pointer]?.path);
 }
 
-/** The step that solves a problem. */
+/** The step to solve a problem. */
 const STEP_OF: Readonly<Record<string, { path: string }>> = {
   "/id": STEPS.identity,
   "/audience": STEPS.audience,

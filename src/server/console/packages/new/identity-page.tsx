@@ -21,7 +21,7 @@ export interface IdentityPageProps {
 
 const FIELD = /^\/(?:id|version|name)$/;
 
-/** Names the package that may be replaced, so that a tick for one id does not count for another. */
+/** The name contains the id of the package to replace, so that a tick for one id does not count for another. */
 export const packageName = ({ id, version }: { id: string; version: string }): string => `${id} ${version}`;
 
 /** ID_PATTERN for browsers, which reject an unescaped hyphen. */
@@ -106,7 +106,8 @@ const Replaces = ({
   <p>
     <label>
       <input type="checkbox" name="replaces" value={packageName(known)} checked={isReplacement} /> Replace{" "}
-      <Text value={packageName(known)} />, which the draft has. What harnesses do with it stays.
+      <Text value={packageName(known)} />, which the draft has. The settings of harnesses for it do not
+      change.
     </label>
   </p>
 );

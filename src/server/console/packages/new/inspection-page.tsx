@@ -1,4 +1,4 @@
-// The second step: what is in the archive, before anybody gets it.
+// The second step: shows the contents of the archive before anybody gets it.
 /** @jsxImportSource preact */
 import type { KeptArchive } from "../../../../domain/catalog/sources/kept-archives.ts";
 import type { Addition } from "../../../../domain/governance/additions/addition-model.ts";
@@ -49,12 +49,12 @@ export function inspectionPage({
 
 const Downloads = ({ runtimeDownloads }: Pick<KeptArchive, "runtimeDownloads">) => (
   <section aria-labelledby="downloads">
-    <h2 id="downloads">What it seems to fetch when it runs</h2>
+    <h2 id="downloads">Possible downloads at run time</h2>
     {runtimeDownloads.length === 0 ? (
-      <p>Nothing was found. This looks for well-known words only.</p>
+      <p>Nothing was found. Only well-known commands are detected.</p>
     ) : (
       <>
-        <p>The digest does not cover what these files fetch.</p>
+        <p>The digest does not cover what these files download.</p>
         <ul>
           {runtimeDownloads.map(({ path, what }) => (
             <li key={path + what}>

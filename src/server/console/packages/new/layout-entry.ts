@@ -92,7 +92,7 @@ const textsOf = (texts: ReadonlyMap<string, string>) => ({
   before: texts.get("before") ?? "",
 });
 
-/** @returns the adapter that was entered, without `more`, for the domain to check; and lines that are not read */
+/** @returns the entered adapter without `more`, which the domain checks; and unreadable lines */
 export function adapterIn(entry: LayoutEntry): { adapter: Record<string, unknown>; problems: Problem[] } {
   const texts = TEXT_MEMBERS.filter((name) => entry[name] !== "").map((name) => [name, entry[name]]);
   const problems: Problem[] = [];
@@ -102,7 +102,7 @@ export function adapterIn(entry: LayoutEntry): { adapter: Record<string, unknown
     if (command === undefined || platform === undefined || path === undefined)
       problems.push({
         pointer: `/adapters/${entry.harness}/helpers`,
-        detail: `${JSON.stringify(line)} is not read: ${HELPER_FORM}`,
+        detail: `${JSON.stringify(line)} is not understood: ${HELPER_FORM}`,
       });
     else helpers[command] = { paths: { ...helpers[command]?.paths, [platform]: path } };
   }

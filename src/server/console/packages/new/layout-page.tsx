@@ -1,4 +1,5 @@
-// The fourth step: where the components of each harness are in the archive. The first time, the page shows what its folders propose.
+// The fourth step: the place of each harness's components in the archive. At first, the page proposes them from the
+// folders.
 /** @jsxImportSource preact */
 import { PATH_BYTES_MAX } from "../../../../domain/catalog/model.ts";
 import type { Addition } from "../../../../domain/governance/additions/addition-model.ts";
@@ -49,7 +50,7 @@ function Form({ addition, harnesses, entries, paths, refused }: LayoutPageProps)
       <p>
         {addition.adapters
           ? "Paths are those in the archive."
-          : "This is what the folders of the archive propose. Nothing is saved before you continue."}{" "}
+          : "These values come from the folders of the archive. Nothing is saved before you continue."}{" "}
         A package without any of these has settings only.
       </p>
       <ConsoleForm action={STEPS.layout.path} isInParts edits={refused ? "refused" : "saved"}>
@@ -131,7 +132,7 @@ function OneHarness({ harness, entry, refused }: HarnessProps) {
 
 const PATHS = ["skills_dir", "agents_dir", "hooks_file", "plugin_dir"] as const;
 
-/** Components that a version of the harness does not accept, listed so that nobody learns about them only from a refusal. */
+/** Lists the components that a version of the harness does not accept, before they are refused. */
 function Rules({ harness: { generations } }: Pick<HarnessProps, "harness">) {
   const alone = generations.at(-1)?.needPluginDir ?? [];
   const rules = [
@@ -211,5 +212,5 @@ const Lines = ({ harness, member, value, isWrong, label, hint }: FieldProps & { 
   );
 };
 
-/** Lines of a field that are seen without scrolling. */
+/** Visible lines of a field. */
 const ROWS_SEEN = 10;

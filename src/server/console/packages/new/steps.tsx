@@ -1,4 +1,4 @@
-// What every step of adding a package shows: which step it is, which ones can be opened, and the way to stop.
+// Parts of every step of adding a package: the list of steps, and the way to stop.
 /** @jsxImportSource preact */
 import { type ComponentChildren, Fragment } from "preact";
 import type { Addition } from "../../../../domain/governance/additions/addition-model.ts";
@@ -16,7 +16,7 @@ import { NEW_BREADCRUMBS, NEW_PACKAGE_PATH, STEPS, type Step } from "./words.ts"
 
 const ORDER: readonly Step[] = ["source", "inspection", "identity", "layout", "audience", "check"];
 
-/** @returns the first step that is not done */
+/** @returns the first unfinished step */
 export function nextStep(addition: Addition | undefined): Step {
   if (!addition) return "source";
   if (!addition.identity) return "identity";
@@ -55,7 +55,7 @@ export function refusedStep(error: DomainError): RefusedStep {
   };
 }
 
-/** @returns a refusal that its reader can solve on the page of the step @throws everything else */
+/** @returns a refusal that the reader can fix on the page of the step @throws everything else */
 export function refusedStepOf(error: unknown): RefusedStep {
   if (error instanceof DomainError && ["invalid", "conflict"].includes(error.kind)) return refusedStep(error);
   throw error;
@@ -64,7 +64,7 @@ export function refusedStepOf(error: unknown): RefusedStep {
 type TextOf = (pointer: string) => string | undefined;
 
 /**
- * @param hrefOf the control that has the problem, or the step that solves it
+ * @param hrefOf address of the control with the problem, or of the step that solves it
  * @param labelOf the label of that control, for problems that do not name it
  */
 export function stepPage(page: StepPage, hrefOf: TextOf, labelOf: TextOf = () => undefined): ConsolePage {
@@ -136,7 +136,7 @@ const Refused = ({
 
 const RANGE = /\bharnesses\.([a-z]+)\.version_requirement\b/g;
 
-/** The forms in which the ranges that a problem names can be set, in a new tab: what is entered here stays. */
+/** Links to the forms for the ranges that a problem names. They open in a new tab, so the entered values stay here. */
 const RangeLinks = ({ detail }: { detail: string }) =>
   [...detail.matchAll(RANGE)]
     .flatMap(([, key = ""]) => (isHarnessKey(key) ? [key] : []))
@@ -149,14 +149,14 @@ const RangeLinks = ({ detail }: { detail: string }) =>
       </Fragment>
     ));
 
-/** The steps so far stay until the draft has the package, or until somebody presses this. */
+/** The finished steps are kept until the draft has the package or until somebody presses this. */
 function Stop() {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
   return (
     <ConsoleForm action={NEW_PACKAGE_PATH} class="apart">
       <Hidden name="act" value="stop" />
-      <p class="hint">What you entered stays here until you finish, also when you leave.</p>
+      <p class="hint">What you entered stays here until you finish, even if you leave.</p>
       <button class="button" type="submit">
         Stop adding this package
       </button>

@@ -1,11 +1,11 @@
-// What the review of a draft says in addition to its changes: updates that it does not take, problems, warnings, and probable secrets.
+// Remarks in the review of a draft: updates that it does not include, problems, warnings, and probable secrets.
 /** @jsxImportSource preact */
 import type { Review } from "../../../../domain/governance/service.ts";
 import { textLabel, textPath } from "../../parts/broken-texts.tsx";
 import { Text } from "../../parts/values.tsx";
 import { placeText } from "../words.ts";
 
-/** Updates of the catalog that one page names. */
+/** Maximum number of catalog updates on one page. */
 export const UPDATES_SHOWN_MAX = 50;
 
 export function CatalogUpdates({ review: { catalogUpdates } }: { review: Review }) {
@@ -65,8 +65,8 @@ export function NewSecrets({ count, named }: Review["newSecrets"]) {
     <section aria-labelledby="secrets">
       <h2 id="secrets">New values that may be secrets</h2>
       <p>
-        What is listed here looks like a key or a token. Every workstation that gets the policy stores it in
-        clear text, and its user can read it.
+        These values look like keys or tokens. Every workstation that gets the policy stores it in clear text,
+        and its user can read it.
       </p>
       <ul>
         {named.map((pointer) => (

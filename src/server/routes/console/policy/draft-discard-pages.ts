@@ -116,7 +116,7 @@ export async function discardTextStep(
     confirmationPage({
       title: "Discard a text",
       consequences: [
-        `Discard ${textLabel(name)} as it was typed? It cannot be brought back. The draft keeps its last version without problems, and everything else.`,
+        `Discard ${textLabel(name)} as typed? It cannot be brought back. The draft keeps its last version without problems, and everything else.`,
       ],
       fields: { version: String(version), act: "discard", confirmed: "yes" },
       action: textPath(name),

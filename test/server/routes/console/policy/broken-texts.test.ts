@@ -49,7 +49,7 @@ test("CON-49 a text with problems is discarded after a question", async () => {
   await breakHarness(CODEX);
   const version = drafts.versionOf(ana.actor);
   const question = await send(CODEX, { act: "discard" });
-  expect(question.html).toContain("Discard the text of Codex as it was typed?");
+  expect(question.html).toContain("Discard the text of Codex as typed?");
   expect(drafts.versionOf(ana.actor)).toBe(version);
   const { html } = await browser.submit(formTo(question, CODEX), {});
   expect(html).toContain("The text is discarded");
