@@ -137,7 +137,8 @@ export class Forwarder {
       open.finish("complete");
       return new Response(null, init);
     }
-    // The runtime sends no head before the first byte, so nothing is lost by waiting for it; and a failure until then has a status.
+    // The runtime sends no head before the first byte. Waiting for that byte costs nothing, and an earlier failure can
+    // still set the status.
     const wholeBytes = Number(headers.get("content-length") ?? Number.NaN);
     const reading = reader.read();
     const passOn = (first: Piece | undefined): Response => {

@@ -58,7 +58,7 @@ export class OpenCall {
   isEventStream: boolean | null = null;
   /** of a response that neither declares its length nor comes in chunks */
   unframedEnd: UnframedEnd | undefined;
-  /** the model that the body names */
+  /** the model in the body */
   bodyModel: string | undefined;
   refusal: string | null = null;
   ends: AnswerEnds | undefined;
