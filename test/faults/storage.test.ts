@@ -5,24 +5,15 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import {
-  closeSync,
-  copyFileSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isRoot } from "../support/cli/child.ts";
-import { productCommand, SHORT_LIVED } from "../support/cli/executable.ts";
+import { SHORT_LIVED } from "../support/cli/executable.ts";
 import {
   ADMIN_EMAIL,
   ADMIN_PASSWORD,
   prepareInstallation,
 } from "../support/installed/prepared-installation.ts";
+import { canMount, fill, onSmallDisk } from "../support/installed/small-disk.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -32,20 +23,6 @@ const DISK = "32m";
 /** a write needs some pages, so this is more than the free space in the write-ahead log */
 const WRITES_MAX = 300;
 const AT_ONCE = 10;
-
-const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];
-/** @returns the command that runs a script with the small disk mounted on `directory`; `"$@"` is the product's command */
-const onSmallDisk = (directory: string, script: string): string[] => [
-  ...namespace,
-  "sh",
-  "-c",
-  `mount -t tmpfs -o size=${DISK} none '${directory}' && ${script}`,
-  "sh",
-  ...productCommand(),
-];
-
-const [command = "", ...rest] = onSmallDisk("/mnt", "true");
-const canMount = spawnSync(command, rest).status === 0;
 
 describe.if(canMount)("a service whose disk fails", () => {
   const [directory, prepared] = [temporaryDirectory(), temporaryDirectory()];
@@ -60,7 +37,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     await prepareInstallation(join(prepared, "data"));
     const start = `cp -r '${prepared}/data' '${data}' && trap '' XFSZ && exec "$@" 2>'${directory}/log'`;
     service = await startService({
-      command: onSmallDisk(directory, start),
+      command: onSmallDisk(directory, DISK, start),
       args: ["--data-dir", data, "--log-level", "debug"],
       env: { PATH: process.env.PATH ?? "", QUARTERMASTER_SCIM_TOKEN: TOKEN },
     });
@@ -206,7 +183,7 @@ describe.if(canMount)("a service whose disk fails", () => {
       `rm '${place}/ballast'`,
       `"$@" users list --data-dir '${elsewhere}' --json`,
     ].join("; ");
-    const [command = "", ...args] = onSmallDisk(place, script);
+    const [command = "", ...args] = onSmallDisk(place, DISK, script);
     const { stdout, stderr } = spawnSync(command, args, {
       env: { PATH: process.env.PATH, ...SHORT_LIVED },
       encoding: "utf8",
@@ -220,19 +197,6 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(users.join("")).toContain("admin@example.com");
   });
 });
-
-/** Fills the disk completely. */
-function fill(file: string): void {
-  const descriptor = openSync(file, "a");
-  for (const bytes of [4096, 1]) {
-    try {
-      for (;;) writeSync(descriptor, Buffer.alloc(bytes));
-    } catch {
-      // no space left, as intended
-    }
-  }
-  closeSync(descriptor);
-}
 
 /** The soft limit on the size of the files that a process writes. */
 function limitFiles(pid: number, bytes: string): void {

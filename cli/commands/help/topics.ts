@@ -68,6 +68,7 @@ value comes from. \`quartermaster config explain SETTING\` shows the spellings o
       ],
       ["<data directory>/installation.json", "records that a database exists, so that its loss is detected"],
       ["<data directory>/server.lock", "held by the running server"],
+      ["<data directory>/disk-reserve", "space for sign-ins and changes on a full disk; it may be deleted"],
       ["<data directory>/forwarding.lock", "held by the process that forwards inference on its own listener"],
       [
         "quartermaster.yaml",

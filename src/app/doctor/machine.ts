@@ -95,9 +95,15 @@ function wrongWith(file: string, owner: number): string | undefined {
   return isRight ? undefined : `${file} (${permissionsText(found)})`;
 }
 
-export function checkDiskSpace(check: Check, { availableBytes, sizeBytes }: DiskSpace): Finding {
+/** @param space `reserveBytes` is the size of the reserve; 0 if the service has not made one */
+export function checkDiskSpace(
+  check: Check,
+  { availableBytes, sizeBytes, reserveBytes }: DiskSpace & { reserveBytes: number },
+): Finding {
   const share = availableBytes / Math.max(sizeBytes, 1);
-  const detail = `${bytesText(availableBytes)} free, ${Math.floor(share * 100)} % of the file system`;
+  const free = `${bytesText(availableBytes)} free, ${Math.floor(share * 100)} % of the file system`;
+  const detail =
+    reserveBytes > 0 ? `${free}, and ${bytesText(reserveBytes)} kept for sign-ins and deletions` : free;
   const remedy =
     "free some space, for example with fewer backups (backup.keep), or move the data to a larger disk";
   if (availableBytes < FREE_SPACE_BYTES_MIN) return check.failed(detail, remedy);

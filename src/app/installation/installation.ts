@@ -21,6 +21,7 @@ import { type MigrateResult, openMigrated } from "../../platform/database/schema
 import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { openSnapshot } from "../../platform/database/snapshot.ts";
 import { DomainError } from "../../platform/errors.ts";
+import { DiskReserve } from "../../platform/files/disk-reserve.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { StoreCall } from "../../platform/object-store/requests.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
@@ -66,6 +67,8 @@ export interface InstallationOptions extends RecordOptions {
   baseUrl(): string;
   /** throws while the lease does not allow a change; default: asks the running service, if the settings have a lease */
   admit?: (() => void) | undefined;
+  /** default: that of the directory */
+  reserve?: DiskReserve;
   /** throws if the schema must not change now */
   beforeChange?: () => void;
   /** default: the product's own cost */
@@ -116,6 +119,7 @@ export async function openInstallation(
     backupDirectory: directory.backups,
     beforeChange,
     admit,
+    reserve: options.reserve ?? new DiskReserve(directory.reserve),
     checkpoint: checkpoint && (() => checkpoint(directory.database)),
   });
   const db = tracedDatabase(opened, options.tracing?.tracer);

@@ -20,6 +20,7 @@ import { forgetServiceState, writeServiceState } from "../../platform/data-direc
 import { CheckpointThread } from "../../platform/database/checkpoint-thread.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
 import type { DomainError } from "../../platform/errors.ts";
+import type { DiskReserve } from "../../platform/files/disk-reserve.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { AdjustableLog } from "../../platform/observe/log.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
@@ -44,6 +45,7 @@ import { openStandby, type ServiceStandby } from "../standby/service-standby.ts"
 import { openTracing } from "../tracing/open-tracing.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { configure, reconfigure } from "./configuration/configuration.ts";
+import { openDiskReserve } from "./disk-reserve.ts";
 import { lockProxyListener, problemsOfDivision } from "./divided/division.ts";
 import { startInference } from "./inference.ts";
 import { addClientMetrics } from "./jobs/client-jobs.ts";
@@ -119,6 +121,7 @@ async function startWith(
   const { config, clock, log } = options;
   const directory = openForStart(options);
   await using undo = new AsyncDisposableStack();
+  const reserve = openDiskReserve(directory, log, undo);
   const lock = lockForServer(directory, clock);
   undo.defer(() => lock.release());
   forgetServiceState(directory);
@@ -131,7 +134,7 @@ async function startWith(
   const sockets = await openSockets();
   undo.defer(() => sockets.stop());
   const standby = await openStandby(directory, { ...options, undo });
-  const service = await startWithListener(sockets, directory, { ...options, undo, standby });
+  const service = await startWithListener(sockets, directory, { ...options, undo, standby, reserve });
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));
   const onStop = undo.move();
@@ -142,7 +145,15 @@ async function startWith(
 async function startWithListener(
   sockets: ServiceSockets,
   directory: DataDirectory,
-  { undo, standby, ...options }: ServiceOptions & { undo: AsyncDisposableStack; standby: ServiceStandby },
+  {
+    undo,
+    standby,
+    ...options
+  }: ServiceOptions & {
+    undo: AsyncDisposableStack;
+    standby: ServiceStandby;
+    reserve: DiskReserve;
+  },
 ): Promise<Omit<Service, "stop" | "inference" | "invalidated">> {
   const { config, clock, ids, log } = options;
   const { baseUrl, listener } = sockets;

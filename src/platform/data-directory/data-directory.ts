@@ -35,6 +35,8 @@ export interface DataDirectory {
   forwardingLock: string;
   /** records that a database existed: see installation-marker.ts */
   marker: string;
+  /** disk space for writes on a full disk: see files/disk-reserve.ts */
+  reserve: string;
   /** facts about the running service: see service-state.ts */
   service: string;
   /** the term of this directory in the replica: see src/app/standby/own-term.ts */
@@ -80,10 +82,11 @@ const filesIn = ({
   service,
   standby,
   lease,
+  reserve,
 }: DataDirectory): string[] => [
   ...["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`),
   ...[lock, forwardingLock].flatMap((file) => [file, holderFile(file)]),
-  ...[marker, service, standby, lease],
+  ...[marker, service, standby, lease, reserve],
 ];
 
 /** @returns the permissions of a data directory that others may use, as `0777`; undefined if only its owner may */
@@ -105,6 +108,7 @@ export const placesIn = (path: string): DataDirectory => ({
   lock: join(path, "server.lock"),
   forwardingLock: join(path, "forwarding.lock"),
   marker: join(path, "installation.json"),
+  reserve: join(path, "disk-reserve"),
   service: join(path, "run", "service.json"),
   standby: join(path, "standby.json"),
   lease: join(path, "run", "lease.json"),

@@ -2,6 +2,7 @@
 // Rows are changed only by `write` and its variants; write-queue.ts orders and commits them.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import type { DiskReserve } from "../files/disk-reserve.ts";
 import type { Steps } from "../steps.ts";
 import type { Topic } from "./changed-topics.ts";
 import { type Checkpoint, Checkpoints } from "./checkpoints.ts";
@@ -45,11 +46,12 @@ export interface Db {
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
   /**
    * `write` for a frequent kind of write from many callers. While they are frequent, each may wait up to GROUPING_MS to
-   * share a commit.
+   * share a commit. It may not use the reserve of a full disk, because callers repeat it later.
    */
   writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
-   * `write` for work that no caller waits for. It waits up to BACKGROUND_BATCH_MS to share a commit, which blocks all requests.
+   * `write` for work that no caller waits for. It waits up to BACKGROUND_BATCH_MS to share a commit, which blocks all requests. It
+   * may not use the reserve of a full disk.
    */
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
@@ -80,6 +82,8 @@ export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"
   checkpoint?: Checkpoint | undefined;
   /** instead of CHECKPOINT_PAGES, for that thread */
   checkpointPages?: number;
+  /** space for writes on a full disk */
+  reserve?: DiskReserve | undefined;
 }
 
 /**
@@ -104,12 +108,12 @@ export function openDatabase(
   options: DatabaseOptions = {},
   writer = openWriter(file, options),
 ): Db {
-  const { checkpoint, checkpointPages, replicated = false, admit, ...shared } = options;
+  const { checkpoint, checkpointPages, replicated = false, admit, reserve, ...shared } = options;
   try {
     const reader = openConnection(file, { ...shared, readonly: true });
     const isOurs = checkpoint !== undefined && !replicated;
     const checkpoints = isOurs ? new Checkpoints(writer, checkpoint, checkpointPages) : undefined;
-    return new GroupedDatabase(writer, reader, { checkpoints, admit });
+    return new GroupedDatabase(writer, reader, { checkpoints, admit, reserve });
   } catch (error) {
     writer.close();
     throw error;
@@ -162,10 +166,21 @@ class GroupedDatabase implements Db {
   constructor(
     readonly writer: Database,
     readonly reader: Database,
-    { checkpoints, admit }: { checkpoints?: Checkpoints | undefined; admit?: (() => void) | undefined } = {},
+    {
+      checkpoints,
+      admit,
+      reserve,
+    }: Pick<DatabaseOptions, "admit" | "reserve"> & {
+      checkpoints?: Checkpoints | undefined;
+    } = {},
   ) {
     this.#read = createDrizzle(reader);
-    this.#queue = new WriteQueue(writer, { beforeCommit: () => this.#endReading(), checkpoints, admit });
+    this.#queue = new WriteQueue(writer, {
+      beforeCommit: () => this.#endReading(),
+      checkpoints,
+      admit,
+      reserve,
+    });
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
     this.#rollback = reader.prepare("ROLLBACK");
@@ -200,11 +215,11 @@ class GroupedDatabase implements Db {
   }
 
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    return this.#queued({ once: fn }, topic, 0);
+    return this.#queued({ once: fn }, topic);
   }
 
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T> {
-    return this.#queued({ steps: fn }, topic, 0);
+    return this.#queued({ steps: fn }, topic);
   }
 
   writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
@@ -215,13 +230,18 @@ class GroupedDatabase implements Db {
     return this.#queued({ once: fn }, topic, BACKGROUND_BATCH_MS);
   }
 
-  #queued<T>(work: Work<T>, topic: Topic | undefined, waitMaxMs: number): Promise<T> {
+  /** @param waitMaxMs only for work that can be repeated later */
+  #queued<T>(work: Work<T>, topic: Topic | undefined, waitMaxMs?: number): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     const committed = (moved: readonly Topic[]): void => {
       this.#grouping.committed(performance.now());
       for (const each of new Set([topic, ...moved])) this.#bump(each);
     };
-    return this.#queue.add(work, { committed, waitMaxMs });
+    return this.#queue.add(work, {
+      committed,
+      waitMaxMs: waitMaxMs ?? 0,
+      isDeferrable: waitMaxMs !== undefined,
+    });
   }
 
   revision(topic: Topic): number {

@@ -22,6 +22,10 @@ const DISK_FULL = {
   hint: "free some space on the file system of the data directory: df -h",
 };
 
+/** @returns the error for a write that is not attempted */
+export const diskFull = () =>
+  new DomainError("unavailable", DISK_FULL.reason, DISK_FULL.message, { hint: DISK_FULL.hint });
+
 /** @returns whether a write failed because the disk is full */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === DISK_FULL.reason;

@@ -2,12 +2,13 @@
 // transaction, and other work runs whenever it yields. database.ts updates the revisions of caches.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import type { DiskReserve } from "../files/disk-reserve.ts";
 import { collectNewGarbage, requestCollection } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
 import { type Topic, takeChangedTopics } from "./changed-topics.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { createDrizzle } from "./drizzle.ts";
-import { asStorageError, isDiskFull } from "./storage-errors.ts";
+import { asStorageError, diskFull, isDiskFull } from "./storage-errors.ts";
 
 /** Maximum number of writes that share one COMMIT; further writes wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
@@ -33,6 +34,8 @@ export type Work<T> = { once(tx: BunSQLiteDatabase): T } | { steps(tx: BunSQLite
 type Answer = () => void;
 
 interface ShortJob {
+  /** can be repeated later, so that it must not use the reserve of the disk */
+  isDeferrable: boolean;
   run(tx: BunSQLiteDatabase): Answer;
   fail(error: unknown): void;
 }
@@ -49,6 +52,16 @@ export interface WriteQueueOptions {
   checkpoints: Checkpoints | undefined;
   /** throws while writes are forbidden */
   admit: (() => void) | undefined;
+  /** space for commits on a full disk */
+  reserve: Pick<DiskReserve, "isInUse" | "release"> | undefined;
+}
+
+interface AddOptions {
+  /** called before the promise resolves, with the topics that the work marked */
+  committed(moved: readonly Topic[]): void;
+  /** how long the work may wait to share a commit */
+  waitMaxMs: number;
+  isDeferrable: boolean;
 }
 
 export class WriteQueue {
@@ -68,15 +81,8 @@ export class WriteQueue {
     this.#tx = createDrizzle(writer);
   }
 
-  /**
-   * @param options `committed` is called before the promise resolves, with the topics that the work marked; `waitMaxMs` is how
-   *   long the work may wait to share a commit
-   * @throws the errors of the work; DomainError `storage.*`
-   */
-  add<T>(
-    work: Work<T>,
-    options: { committed: (moved: readonly Topic[]) => void; waitMaxMs: number },
-  ): Promise<T> {
+  /** @throws the errors of the work; DomainError `storage.*` */
+  add<T>(work: Work<T>, options: AddOptions): Promise<T> {
     return new Promise<T>((resolve, fail) => {
       const answerOf = (value: T): Answer => {
         refusePromise(value);
@@ -86,7 +92,7 @@ export class WriteQueue {
           resolve(value);
         };
       };
-      this.#jobs.push(jobOf(work, { answerOf, fail }));
+      this.#jobs.push(jobOf(work, { answerOf, fail, isDeferrable: options.isDeferrable }));
       this.#schedule(options.waitMaxMs);
     });
   }
@@ -158,8 +164,8 @@ export class WriteQueue {
   }
 
   /**
-   * On a full disk every job runs again alone, because a job that only rejects its input needs no space and must report that
-   * instead.
+   * On a full disk the jobs run again with more of the reserve. When none is left, every job runs again alone, because a job that
+   * only rejects its input needs no space and must report that instead.
    * @returns a response for each caller, to be given after COMMIT has returned
    */
   #commit(batch: readonly ShortJob[]): Answer[] {
@@ -173,13 +179,18 @@ export class WriteQueue {
       return answers;
     } catch (error) {
       const failure = this.#undone(error);
-      if (batch.length > 1 && isDiskFull(failure)) return batch.flatMap((job) => this.#commit([job]));
+      if (isDiskFull(failure)) {
+        const isNeeded = batch.some((job) => !job.isDeferrable);
+        if (isNeeded && this.options.reserve?.release()) return this.#commit(batch);
+        if (batch.length > 1) return batch.flatMap((job) => this.#commit([job]));
+      }
       return batch.map((job) => () => job.fail(failure));
     }
   }
 
   /** A single job needs no savepoint, because its failure may roll back the whole transaction. */
   #runJob(job: ShortJob, isolated: boolean): Answer {
+    if (job.isDeferrable && this.options.reserve?.isInUse) return () => job.fail(diskFull());
     takeChangedTopics(this.#tx); // clears the marks of a failed job
     if (isolated) this.#run("SAVEPOINT job");
     try {
@@ -232,14 +243,14 @@ export class WriteQueue {
 
 function jobOf<T>(
   work: Work<T>,
-  { answerOf, fail }: { answerOf: (value: T) => Answer; fail: (error: unknown) => void },
+  { answerOf, ...job }: Omit<ShortJob, "run"> & { answerOf: (value: T) => Answer },
 ): ShortJob | LongJob {
-  if ("once" in work) return { run: (tx) => answerOf(work.once(tx)), fail };
+  if ("once" in work) return { ...job, run: (tx) => answerOf(work.once(tx)) };
   return {
     *steps(tx) {
       return answerOf(yield* work.steps(tx));
     },
-    fail,
+    fail: job.fail,
   };
 }
 

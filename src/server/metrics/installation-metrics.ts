@@ -7,12 +7,12 @@ import { COMMIT, VERSION } from "../../platform/version.ts";
 import { CHECKS, type Readiness } from "../readiness.ts";
 
 interface Installed {
-  directory: Pick<DataDirectory, "path" | "database">;
+  directory: Pick<DataDirectory, "path" | "database" | "reserve">;
   readiness: Pick<Readiness, "failing">;
 }
 
 export function addInstallationMetrics(metrics: Registry, { directory, readiness }: Installed): void {
-  const { path, database } = directory;
+  const { path, database, reserve } = directory;
   const registers = [metrics];
   new Gauge({
     name: "quartermaster_build_info",
@@ -60,6 +60,14 @@ export function addInstallationMetrics(metrics: Registry, { directory, readiness
     registers,
     collect() {
       this.set(diskSpace(path).availableBytes);
+    },
+  });
+  new Gauge({
+    name: "quartermaster_disk_reserve_bytes",
+    help: "Space that is kept for sign-ins and deletions on a full disk; it shrinks while they use it",
+    registers,
+    collect() {
+      this.set(fileSizeOf(reserve));
     },
   });
 }

@@ -54,6 +54,7 @@ const WANTED: Readonly<Record<string, readonly [kind: string, sample: string | R
   job_period_seconds: ["gauge", '{job="access-sweep"} 600'],
   disk_size_bytes: ["gauge", / [1-9]\d+$/m],
   disk_available_bytes: ["gauge", / \d+$/m],
+  disk_reserve_bytes: ["gauge", " 0"],
 };
 
 const folder = temporaryDirectory();

@@ -529,7 +529,12 @@ describe("limits of doctor", () => {
     [FREE_SHARE_MIN * LARGE, LARGE, "ok"],
     [FREE_SHARE_MIN * LARGE + 1, LARGE, "ok"],
   ] as const)("%i bytes of %i are %s", (availableBytes, sizeBytes, result) => {
-    expect(checkDiskSpace(check, { availableBytes, sizeBytes }).result).toBe(result);
+    expect(checkDiskSpace(check, { availableBytes, sizeBytes, reserveBytes: 0 }).result).toBe(result);
+  });
+
+  test("the check of the disk names the reserve", () => {
+    const space = { availableBytes: LARGE, sizeBytes: LARGE, reserveBytes: 64 * 1024 * 1024 };
+    expect(checkDiskSpace(check, space).detail).toEndWith(", and 64.0 MiB kept for sign-ins and deletions");
   });
 
   test.each([
