@@ -10,6 +10,9 @@ import { startService } from "../../../support/running-service.ts";
 import { createTestServer } from "../../../support/server.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
+/** The refusal of a caller is recorded with the caller's address, so the service looks for it. */
+const REFUSED = "/admin/users";
+
 const directory = temporaryDirectory();
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -22,7 +25,7 @@ test("is logged once, and reported by doctor and status across restarts, until i
     await fetch(`${service.baseUrl}/health`);
     expect(service.stderr()).not.toContain("proxy.untrusted");
     const headers = { "x-forwarded-for": "203.0.113.7" };
-    for (let time = 0; time < 2; time += 1) await fetch(`${service.baseUrl}/health`, { headers });
+    for (let time = 0; time < 2; time += 1) await fetch(`${service.baseUrl}${REFUSED}`, { headers });
     await service.logged("server.trusted_proxies");
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
@@ -44,7 +47,7 @@ test("is logged once, and reported by doctor and status across restarts, until i
   {
     const args = ["--data-dir", data, "--server-trusted-proxies", "127.0.0.1"];
     await using service = await startService({ args });
-    await fetch(`${service.baseUrl}/health`, { headers: { "x-forwarded-for": "203.0.113.7" } });
+    await fetch(`${service.baseUrl}${REFUSED}`, { headers: { "x-forwarded-for": "203.0.113.7" } });
     expect(service.stderr()).not.toContain("proxy.untrusted");
     expect((await run("status")).stdout).not.toContain("trusted_proxies");
     expect((await run("doctor")).stdout).not.toContain("trusted_proxies");
@@ -56,7 +59,7 @@ test("is reported behind a Unix socket", async () => {
   await prepareInstallation(data);
   const where = ["--server-listen", `unix:${socket}`, "--server-public-url", "https://qm.example.org"];
   await using service = await startService({ args: ["--data-dir", data, ...where] });
-  await fetch("http://qm/health", { unix: socket, headers: { forwarded: "for=203.0.113.7" } });
+  await fetch(`http://qm${REFUSED}`, { unix: socket, headers: { forwarded: "for=203.0.113.7" } });
   await service.logged("a peer on the Unix socket sent the header forwarded");
 });
 
