@@ -7,7 +7,11 @@ import { brotliDecompressSync } from "node:zlib";
 import { bundledPackages } from "../../src/app/release/bundled-packages.ts";
 import { BUNDLES } from "../../src/app/release/release.ts";
 import { CONSOLE_ASSETS_PATH } from "../../src/server/console/assets/assets.ts";
-import { type BrowserFile, browserFiles } from "../../src/server/console/assets/bundle.ts";
+import {
+  BROTLI_QUALITY_MAX,
+  type BrowserFile,
+  browserFiles,
+} from "../../src/server/console/assets/bundle.ts";
 import { prepareInstallation } from "../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
@@ -18,7 +22,7 @@ const SOURCES = ["src/server/console"];
 
 let directory: string;
 let service: RunningService;
-const files = browserFiles();
+const files = browserFiles(BROTLI_QUALITY_MAX);
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
@@ -70,5 +74,5 @@ test("CON-155 another folder with the same sources gives the same browser files"
   for (const path of [...SOURCES, ...[...folders].map((name) => `node_modules/${name}`)])
     cpSync(join(ROOT, path), join(copy, path), { recursive: true });
   const elsewhere: { browserFiles: typeof browserFiles } = await import(join(copy, BUNDLER));
-  expect(elsewhere.browserFiles()).toEqual(files);
+  expect(elsewhere.browserFiles(BROTLI_QUALITY_MAX)).toEqual(files);
 });

@@ -12,7 +12,7 @@ import {
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { sha256Hex } from "../../platform/ids.ts";
-import { browserFiles, PACKED } from "../../server/console/assets/bundle.ts";
+import { BROTLI_QUALITY_MAX, browserFiles, PACKED } from "../../server/console/assets/bundle.ts";
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const NAME = "quartermaster";
@@ -35,6 +35,8 @@ export const ENTRIES = [
  */
 const FLAGS = [
   "--bytecode",
+  // Deeper functions are compiled when they are first called: 1.7 MB less on disk for 1 MB more memory, with the same start time.
+  "--bytecode-depth=2",
   "--format=esm",
   "--splitting",
   "--entry-naming=[name].[ext]",
@@ -84,7 +86,7 @@ const BROWSER_FILES = join(ROOT, "node_modules/.cache/browser-files");
 /** @returns paths of the console's browser files, which the executable contains as they are */
 function writeBrowserFiles(): string[] {
   mkdirSync(BROWSER_FILES, { recursive: true });
-  return browserFiles().map(({ name, brotli }) => {
+  return browserFiles(BROTLI_QUALITY_MAX).map(({ name, brotli }) => {
     const path = join(BROWSER_FILES, name + PACKED);
     // Another build may read the file in the meantime.
     const partial = `${path}.${process.pid}`;

@@ -4,7 +4,7 @@
 //   CONSOLE_REFERENCE     executable of a version without the console: its start time and memory are compared
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { browserFiles } from "../../../src/server/console/assets/bundle.ts";
+import { BROTLI_QUALITY_MAX, browserFiles } from "../../../src/server/console/assets/bundle.ts";
 import { builtExecutable } from "../../support/cli/executable.ts";
 import { watchTurns } from "../../support/turns.ts";
 import { startExecutable } from "../executable.ts";
@@ -109,7 +109,7 @@ const measureBrowsing = ({
 
 /** @returns the compressed size of every browser file */
 const measureFiles = (): Figure[] =>
-  browserFiles().map(({ name, brotli }) => {
+  browserFiles(BROTLI_QUALITY_MAX).map(({ name, brotli }) => {
     const [id, budget] = budgetOf(name);
     const ours = brotli.length / KB;
     return { what: `${id} ${name}, brotli`, unit: "KB", ours, verdict: budgeted(budget, ours) };

@@ -8,7 +8,9 @@ import { brotliCompressSync, constants } from "node:zlib";
 /** Entry points, relative to `browser/`. release/bundled-packages.ts lists the packages that they contain. */
 export const BROWSER_ENTRIES = ["main.ts", "editor/editor.ts", "console.css"];
 
-/** Level 11 saves another 8 % and takes sixteen times as long, at each start from source. */
+/** For an executable: saves another 8 % and takes sixteen times as long as the usual level. */
+export const BROTLI_QUALITY_MAX = constants.BROTLI_MAX_QUALITY;
+/** For each start from source. */
 const BROTLI_QUALITY = 9;
 
 /** Ends the name of a file in the executable; no other embedded file has it. */
@@ -24,10 +26,11 @@ export interface BrowserFile {
 /**
  * Paths are relative to the sources, because the bundler's digests cover them: another clone gives the same names.
  * The bundler runs as a process, because the caller needs the files at once.
+ * @param quality of brotli
  * @returns the files, ordered by name: the same bytes for the same sources
  * @throws Error with the bundler's output
  */
-export function browserFiles(): BrowserFile[] {
+export function browserFiles(quality = BROTLI_QUALITY): BrowserFile[] {
   const folder = mkdtempSync(join(tmpdir(), "quartermaster-browser-"));
   try {
     const cwd = join(import.meta.dir, "../browser");
@@ -38,11 +41,11 @@ export function browserFiles(): BrowserFile[] {
     if (exitCode !== 0) throw new Error(`the browser code cannot be bundled:\n${stderr}`);
     return readdirSync(folder)
       .sort()
-      .map((name) => ({ name, brotli: compress(readFileSync(join(folder, name))) }));
+      .map((name) => ({ name, brotli: compress(readFileSync(join(folder, name)), quality) }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const compress = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }));
+const compress = (bytes: Uint8Array, quality: number): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }));
