@@ -104,22 +104,41 @@ test("CON-23 each value of a card has the label of its column if the script is o
   }
 });
 
+test("CON-17 the buttons copy the shown command, and the whole id of a revision that is shown in short", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await page.goto("/console/users?status=active");
+  await page.evaluate(() => {
+    const writeText = (text: string) => Promise.resolve(document.body.setAttribute("data-copied", text));
+    Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+  });
+  const copied = () => page.locator("body").getAttribute("data-copied");
+  await page.locator(".list-foot .as-command summary").last().click();
+  await page.getByRole("button", { name: "Copy command" }).last().click();
+  expect(await copied()).toBe("quartermaster users list --status active");
+  await page.getByRole("button", { name: "Copy revision id" }).click();
+  expect(await copied()).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
+});
+
 test("CON-133 browsers make the same document of a long page in its short spelling", async () => {
   await using visitor = await site.visitor({ javaScriptEnabled: true });
   const headers = { cookie: `${SESSION_COOKIE}=${site.admin.session}` };
   for (const path of ["/console/users", "/console/clients", "/console/audit"]) {
     const html = await (await fetch(`${site.baseUrl}${path}`, { headers })).text();
     const long = `${html}<!--${" ".repeat(COMPACTED_LENGTH_MIN)}-->`;
-    const short = compactHtml(long);
+    const short = compactHtml(long, path);
     expect(short.length).toBeLessThan(long.length);
     const isSame = await visitor.page.evaluate(
-      ([one = "", other = ""]) => {
+      ([one = "", other = "", address = ""]) => {
         const [first, second] = [one, other].map((text) =>
           new DOMParser().parseFromString(text, "text/html"),
         );
+        for (const page of [first, second])
+          for (const link of page?.querySelectorAll("a") ?? [])
+            link.href = new URL(link.getAttribute("href") ?? "", address).href;
         return first?.isEqualNode(second ?? null);
       },
-      [long, short],
+      [long, short, `${site.baseUrl}${path}`],
     );
     expect([path, isSame]).toEqual([path, true]);
   }

@@ -5,8 +5,8 @@ import { contentSecurityPolicy } from "../pages/assets.ts";
 const COMPRESSED_BYTES_MIN = 1_024;
 /** Larger pages are sent uncompressed, because compressing them would delay other requests. */
 const COMPRESSED_UP_TO_BYTES = 512 * 1024;
-/** Output is one percent smaller than with the usual level 6, for a tenth more time. Level 9 is worse for tables. */
-const GZIP_LEVEL = 8;
+/** The tables of lists become 6 % smaller than with zlib's best level, in about the same time; level 10 takes five times as long. */
+const GZIP = { level: 8, library: "libdeflate" } as const;
 
 /** Everything that a console page may load comes from this origin. Trusted Types: only the policy `quartermaster` creates scripts or markup. */
 const POLICY = [
@@ -59,7 +59,7 @@ export function htmlAnswer(
   if (isSmall || bytes.length > COMPRESSED_UP_TO_BYTES || !acceptsGzip(request))
     return new Response(bytes, { status, headers });
   headers.set("content-encoding", "gzip");
-  return new Response(Bun.gzipSync(bytes, { level: GZIP_LEVEL }), { status, headers });
+  return new Response(Bun.gzipSync(bytes, GZIP), { status, headers });
 }
 
 const acceptsGzip = ({ headers }: Request): boolean =>

@@ -71,17 +71,41 @@ describe("CON-23 the labels of cards", () => {
 });
 
 describe("CON-133 a long page", () => {
-  const row = `<tr><td class="number">1</td><td title="a b"><a href="/console/x?a=1&amp;b=2" data-dialog="">x =&quot;&quot; y</a></td></tr>`;
-  const of = (length: number) => row.padEnd(length, "-");
+  const row = `<tr><td class="number"><input name="id" value="1"/><td title="a b"><a href="/console/x?a=1&amp;b=2" data-dialog="">x =&quot;&quot; y</a></td></tr>`;
+  const of = (start: string) => start.padEnd(COMPACTED_LENGTH_MIN, " ");
 
   test("loses end tags and quotes that HTML does not need, and nothing else", () => {
-    expect(compactHtml(of(COMPACTED_LENGTH_MIN - 1))).toBe(of(COMPACTED_LENGTH_MIN - 1));
-    for (const length of [COMPACTED_LENGTH_MIN, COMPACTED_LENGTH_MIN + 1])
-      expect(compactHtml(of(length)).replaceAll("-", "")).toBe(
-        `<tr><td class=number>1<td title="a b"><a href="/console/x?a=1&amp;b=2" data-dialog>x =&quot;&quot; y</a>`.replaceAll(
-          "-",
-          "",
-        ),
+    const almost = row.padEnd(COMPACTED_LENGTH_MIN - 1, " ");
+    expect(compactHtml(almost, "/console/y")).toBe(almost);
+    for (const long of [of(row), `${of(row)} `])
+      expect(compactHtml(long, "/console/y").trimEnd()).toBe(
+        `<tr><td class=number><input name=id value=1><td title="a b"><a href="/console/x?a=1&amp;b=2" data-dialog>x =&quot;&quot; y</a>`,
       );
+  });
+
+  test("links from a list begin at the folder of its page and lead to the same pages", () => {
+    const links = [
+      "/console/users/1",
+      "/console/users?a=1&amp;b=/console/users",
+      "/console/me/views",
+      "/console",
+      "/console/",
+      "/console/a:b",
+      "/assets/x",
+      "#main",
+      "https://example.com/console/users",
+    ];
+    const list = `<div id="list">${links.map((href) => `<a href="${href}">/console/users</a>`).join("")}</div>`;
+    const targetsIn = (html: string) => [...html.matchAll(/ href="?([^"> ]*)/g)].map(([, href]) => href);
+    const folder = (path: string) => targetsIn(compactHtml(of(list), path));
+    expect(folder("/console/users")).toEqual([
+      "users/1",
+      "users?a=1&amp;b=/console/users",
+      "me/views",
+      ...links.slice(3),
+    ]);
+    expect(folder("/console/users/1")).toEqual(["1", ...links.slice(1)]);
+    const elsewhere = compactHtml(of(list.replace("list", "other")), "/console/users");
+    expect(targetsIn(elsewhere)).toEqual(links);
   });
 });

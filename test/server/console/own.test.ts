@@ -190,15 +190,15 @@ describe("CON-33 the own key", () => {
         true,
       ]);
       expect(page.html).not.toContain("sk-");
-      expect(page.html).toContain('data-copy="GET /gateway/key"'); // CON-17, and each action below
+      expect(page.html).toContain("<pre>GET /gateway/key</pre>"); // CON-17, and each action below
     }
     for (const [summary, command, request] of [
       ["Check key", undefined, "validate"],
       ["Replace key", "keys rotate eve@example.com --yes", "rotate"],
     ] as const) {
       const part = page.html.split(`<summary>“${summary}” as a command</summary>`)[1]?.split("</details>")[0];
-      expect(part).toContain(`data-copy="POST /gateway/key/${request}"`);
-      if (command) expect(part).toContain(`data-copy="quartermaster ${command}"`);
+      expect(part).toContain(`<pre>POST /gateway/key/${request}</pre>`);
+      if (command) expect(part).toContain(`<pre>quartermaster ${command}</pre>`);
     }
     page = await confirm(browser, `${path}/revoke`);
     expect(page.html).toContain("You have no key.");
@@ -278,7 +278,7 @@ describe("CON-34 the own logins", () => {
 describe("CON-35 the own account", () => {
   test("CON-17 shows the command and the request that change the password, without a secret", async () => {
     const { html } = await (await browserOf()).visit("/console/me/account");
-    expect(html).toContain('data-copy="quartermaster users reset-password');
+    expect(html).toContain("<pre>quartermaster users reset-password");
     expect(html).toContain("POST /me/password");
     expect(html).toContain("&quot;current_password&quot;: &quot;CURRENT&quot;");
   });

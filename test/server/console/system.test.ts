@@ -313,7 +313,7 @@ describe("CON-96 the configuration export", () => {
       "/console/system/export",
     );
     expect(html).toContain("<bdi>/scim/token</bdi>");
-    expect(html).toContain('data-copy="quartermaster policy export"'); // CON-17
+    expect(html).toContain("<pre>quartermaster policy export</pre>"); // CON-17
     expect(html).not.toContain("sk-very-secret");
     expect(html).not.toContain("<script>");
   });

@@ -20,6 +20,6 @@ function copyButton(page: Document, id: HTMLElement): HTMLButtonElement {
 /** A row that moves keeps the focus if it has the same id in both documents. */
 function nameRow(row: Element): void {
   const box = row.querySelector<HTMLInputElement>("input[name=id]");
-  const key = box?.value ?? row.querySelector("a")?.getAttribute("href");
+  const key = box?.value ?? row.querySelector("a")?.href;
   if (key) row.id = `row-${key}`;
 }

@@ -13,7 +13,7 @@ rememberZone();
 enhanceDocument(document);
 const SHOWN_MS = 2_000;
 
-/** Copies the text of the button that is pressed. */
+/** Copies the text of the button that is pressed, or that of the element before it. */
 function startCopying(): void {
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
@@ -25,7 +25,9 @@ function startCopying(): void {
 async function copy(button: HTMLButtonElement): Promise<void> {
   const label = button.textContent;
   try {
-    await navigator.clipboard.writeText(button.dataset.copy ?? "");
+    await navigator.clipboard.writeText(
+      button.dataset.copy || (button.previousElementSibling?.textContent ?? ""),
+    );
     button.textContent = "Copied";
   } catch {
     button.textContent = "Cannot copy"; // plain http without localhost has no clipboard

@@ -109,7 +109,7 @@ export function renderConsole(
       </body>
     </html>
   );
-  const html = compactHtml(visibleHtml(`<!doctype html>${renderToString(document)}`));
+  const html = compactHtml(visibleHtml(`<!doctype html>${renderToString(document)}`), reader.url.pathname);
   return page.longText ? withLongText(html, page.longText) : html;
 }
 

@@ -65,6 +65,6 @@ const Example = ({ label, text }: { label: string; text: string }) => (
   <div class="example">
     <p class="hint">{label}</p>
     <pre>{text}</pre>
-    <Copy text={text} what={label === "On the server" ? "command" : "request"} />
+    <Copy what={label === "On the server" ? "command" : "request"} />
   </div>
 );

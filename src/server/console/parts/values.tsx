@@ -79,8 +79,11 @@ export function Id({ value }: { value: string }) {
   );
 }
 
-/** A button that copies a text. It appears only where the script runs. */
-export function Copy({ text, what }: { text: string; what: string }) {
+/**
+ * A button that copies a text. It appears only where the script runs.
+ * @param text without one, the text of the element before the button is copied
+ */
+export function Copy({ text = "", what }: { text?: string; what: string }) {
   return (
     <button class="copy" type="button" data-copy={text} hidden aria-label={`Copy ${what}`}>
       Copy

@@ -156,7 +156,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
   const ask = (query: string) => browser.visit(`${ACTION}?${query}`);
   const wordsIn = (html: string) => html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
   const requestIn = (html: string) => {
-    const [, text = ""] = /data-copy="POST \/admin\/gateway\/keys\/change\s([^"]*)"/.exec(html) ?? [];
+    const [, text = ""] = /<pre>POST \/admin\/gateway\/keys\/change\s([^<]*)<\/pre>/.exec(html) ?? [];
     return { body: JSON.parse(text.replaceAll("&quot;", '"')) };
   };
   const actions = () =>
@@ -207,7 +207,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
   test("CON-2 CON-17 shows the command and the request that do the same, for selected keys and for a filter", async () => {
     const selected = await ask(`act=rotate&id=${ana.user.id}&id=${bob.user.id}`);
     expect(selected.html).toContain(
-      'data-copy="quartermaster keys change rotate ana@example.com bob@example.com --yes"',
+      "<pre>quartermaster keys change rotate ana@example.com bob@example.com --yes</pre>",
     );
     const { body } = requestIn(selected.html);
     expect(body).toEqual({ action: "rotate", ids: [ana.user.id, bob.user.id] });
@@ -222,7 +222,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     ]);
     await act(ana.user.id, "ensure");
     const all = await ask(`act=revoke&all=1&filter=${encodeURIComponent("?state=ready&q=ana")}`);
-    expect(all.html).toContain('data-copy="quartermaster keys change revoke --q ana --state ready --yes"');
+    expect(all.html).toContain("<pre>quartermaster keys change revoke --q ana --state ready --yes</pre>");
     expect(requestIn(all.html).body).toMatchObject({
       action: "revoke",
       filter: { state: "ready", q: "ana" },

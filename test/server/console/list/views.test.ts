@@ -74,7 +74,7 @@ describe("CON-25 a saved view", () => {
 
   test("CON-17 is saved and removed by the requests that the pages show", async () => {
     const requestIn = (html: string, method: string) => {
-      const pattern = new RegExp(`data-copy="${method} (/me/console[^\\s"]*)\\s+([^"]*)"`);
+      const pattern = new RegExp(`<pre>${method} (/me/console[^\\s<]*)\\s+([^<]*)</pre>`);
       const [, path = "", text = "{}"] = pattern.exec(html) ?? [];
       return { path, body: JSON.parse(text.replaceAll("&quot;", '"').replaceAll("&amp;", "&")) };
     };
