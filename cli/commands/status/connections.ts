@@ -7,6 +7,8 @@ import { timeOf } from "../../output/details.ts";
 /** @returns the number of connections and those with a problem; nothing without connections */
 export function connectionFacts(connections: readonly OperatorConnection[]): Fact[] {
   if (connections.length === 0) return [];
+  const [first] = connections;
+  if (first?.isWholeSetting) return [["repository hosts", first.problems.join("; ")]];
   const wrong = connections.filter(({ status }) => status === "failing" || status === "disabled");
   return [
     ["repository hosts", `${countText(connections.length, "connection")}, ${wrong.length} with a problem`],

@@ -133,6 +133,12 @@ async function ask(
     return { name, origin, state: "unreachable", reason: `it answered ${response.status}` };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return { name, origin, state: "unreachable", reason: reasonForOperators(error) };
+    return { name, origin, state: "unreachable", reason: reasonFor(name, error) };
   }
+}
+
+/** The origin is shown beside the reason, so the reason does not repeat the name of the destination. */
+function reasonFor(name: string, error: DomainError): string {
+  const reason = reasonForOperators(error);
+  return reason.startsWith(`${name} `) ? `it${reason.slice(name.length)}` : reason;
 }

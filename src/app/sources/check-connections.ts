@@ -1,4 +1,5 @@
 // Checks the repository connections: which are disabled, which fail, and which lack the git program.
+import { disabledText } from "../../domain/catalog/connections/connection.ts";
 import { GIT_VERSION_MIN } from "../../domain/catalog/connections/git/installed-git.ts";
 import type { Examined } from "../doctor/domain-checks.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
@@ -12,9 +13,9 @@ export async function checkPackageSources(
   { domain, organizationId }: Pick<Examined, "domain" | "organizationId">,
 ): Promise<Finding[]> {
   const connections = domain.packageSources.operatorView(organizationId);
-  const wrong = connections.flatMap(({ id = "without an id", connection, status, reason, problems }) => {
-    if (status === "disabled")
-      return [check.failed(`the repository connection ${id} is disabled: ${problems.join("; ")}`, CORRECT)];
+  const wrong = connections.flatMap((found) => {
+    const { id, connection, status, reason } = found;
+    if (status === "disabled") return [check.failed(disabledText(found), CORRECT)];
     if (status === "failing")
       return [
         check.warning(

@@ -63,9 +63,9 @@ describe("an external service", () => {
     await using peer = Bun.serve({ port: 0, fetch: () => never });
     const services = await probeExternalServices(gatewayAt(`http://127.0.0.1:${peer.port}`), 20);
     expect(services.map(({ reason }) => reason)).toEqual([
-      "gateway did not answer (TimeoutError)",
-      "inference-upstream did not answer (TimeoutError)",
-      "inference-proxy did not answer (TimeoutError)",
+      "it did not answer (TimeoutError)",
+      "it did not answer (TimeoutError)",
+      "it did not answer (TimeoutError)",
     ]);
     await peer.stop(true);
   });

@@ -3,11 +3,12 @@
 // as it was.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type {
-  BrokenConnection,
-  Connection,
-  Connections,
-  Credential,
+import {
+  type BrokenConnection,
+  type Connection,
+  type Connections,
+  type Credential,
+  disabledText,
 } from "../../../domain/catalog/connections/connection.ts";
 import type { Config } from "../../../platform/config/config.ts";
 import { connectionsIn } from "../../../platform/config/reference-keys.ts";
@@ -59,7 +60,7 @@ export class ConfiguredConnections implements Connections {
   broken(): readonly BrokenConnection[] {
     return this.#current()
       .filter(({ connection }) => !connection)
-      .map(({ id, problems }) => ({ id, problems }));
+      .map(({ id, problems, isWholeSetting }) => ({ id, problems, isWholeSetting }));
   }
 
   /** @returns one row for each connection, for `config show`; never a secret */
@@ -75,16 +76,12 @@ export class ConfiguredConnections implements Connections {
 
   /** @returns sentences about connections that are disabled, or that work but are not advisable */
   warnings(): string[] {
-    return this.#current().flatMap(
-      ({ id = "without an id", connection, problems, warnings, isWholeSetting }) => [
-        ...(isWholeSetting
-          ? problems
-          : connection
-            ? []
-            : [`the repository connection ${id} is disabled: ${problems.join("; ")}`]),
-        ...warnings.map((warning) => `the repository connection ${id}: ${warning}`),
-      ],
-    );
+    return this.#current().flatMap((read) => [
+      ...(read.connection ? [] : [disabledText(read)]),
+      ...read.warnings.map(
+        (warning) => `the repository connection ${read.id ?? "without an id"}: ${warning}`,
+      ),
+    ]);
   }
 
   #current(): readonly ReadConnection[] {

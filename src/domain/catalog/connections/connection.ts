@@ -59,7 +59,15 @@ export interface BrokenConnection {
   id: string | undefined;
   /** what is wrong, without secrets */
   problems: readonly string[];
+  /** the setting itself is wrong, so that there is no connection to name */
+  isWholeSetting?: boolean | undefined;
 }
+
+/** @returns why a connection cannot be used; names the connection unless the problem names the setting */
+export const disabledText = ({ id = "without an id", problems, isWholeSetting }: BrokenConnection): string =>
+  isWholeSetting
+    ? problems.join("; ")
+    : `the repository connection ${id} is disabled: ${problems.join("; ")}`;
 
 /** The current connections of the configuration. */
 export interface Connections {

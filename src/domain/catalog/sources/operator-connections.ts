@@ -13,6 +13,8 @@ export interface OperatorConnection {
   sinceMs?: number | undefined;
   /** why it is disabled */
   problems: readonly string[];
+  /** the setting itself is wrong, so that there is no connection to name */
+  isWholeSetting?: boolean | undefined;
 }
 
 /** @returns all connections of the configuration, disabled ones last */
@@ -27,10 +29,9 @@ export const operatorConnections = (
     problems: [],
     ...states.of(organizationId, connection.id),
   })),
-  ...connections.broken().map(({ id, problems }) => ({
-    id,
+  ...connections.broken().map((broken) => ({
+    ...broken,
     connection: undefined,
     status: "disabled" as const,
-    problems,
   })),
 ];

@@ -129,6 +129,17 @@ test("status and doctor exit with 6 without a service, with 0 under --offline-ok
   expect(await codes()).toEqual([6, 0, 7, 7]);
 });
 
+test("status and doctor name the setting if it is no list of connections, and no connection", async () => {
+  using workspace = createWorkspace();
+  await workspace.run("setup");
+  writeFileSync(join(workspace.folder, "q.yaml"), "package_sources:\n  connections: x\n", { mode: 0o600 });
+  for (const line of ["status", "doctor"]) {
+    const { stdout } = await workspace.run(`${line} --config q.yaml`);
+    expect(stdout).toContain("package_sources.connections must be a list of at most 100 connections");
+    expect(stdout).not.toMatch(/without an id|1 connection|is disabled/);
+  }
+});
+
 test("AIR-6 reports an unreachable gateway with the reason and what it affects", async () => {
   await using upstream = await createInstalledGateway();
   const { workspace, gateway } = upstream;

@@ -18,7 +18,9 @@ export function connectionPages({ router, domain }: RouteContext, console: Conso
           })),
           disabled: packageSources
             .operatorView(organizationId)
-            .flatMap(({ id, status }) => (status === "disabled" ? [id ?? "one without an id"] : [])),
+            .flatMap(({ id, status, isWholeSetting }) =>
+              status === "disabled" ? [id ?? (isWholeSetting ? "all" : "one without an id")] : [],
+            ),
           behind: sourceWatch.behind(organizationId),
         }),
       ),
