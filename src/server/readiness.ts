@@ -48,7 +48,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   const startedMs = clock.nowMs();
   const isSchemaCurrent = createSchemaCheck(options);
   const checks: Record<Check, () => boolean> = {
-    // A deleted file that is still open stays readable; only the directory entry shows whether the next start will find it.
+    // A deleted file stays readable while it is open, so the directory entry is checked too.
     database: () => holds(() => db.revision("jobs")) && existsSync(databaseFile),
     schema: () => holds(isSchemaCurrent),
     keys: () => holds(checkKeys),

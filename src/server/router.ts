@@ -33,9 +33,9 @@ export interface RouteOptions {
   configuration(): Promise<Configuration | undefined> | undefined;
   /** whether there is a console; defaults to true */
   hasConsole?: boolean | undefined;
-  /** addresses of users whose console reads everything and changes nothing, in lower case; nobody if omitted */
+  /** addresses of auditors, in lowercase; nobody if omitted */
   consoleAuditors?(): readonly string[];
-  /** of the bodies of captured sessions and archives; defaults to UPLOAD_TIMES and ARCHIVE_TIMES */
+  /** time limits of the bodies of captured sessions and archives; defaults to UPLOAD_TIMES and ARCHIVE_TIMES */
   uploadTimes?: UploadTimes | undefined;
   /** settings, checks and backups of the running service */
   operations: Operations;
@@ -52,13 +52,13 @@ export interface RouteContext extends RouteOptions {
   overview: Overview;
   adminEvents: AdminEvents;
   search: Search;
-  /** counts a search, or a list that is offered while somebody types */
+  /** counts a search or a request for suggestions */
   spendSearch: SpendRequest;
   spendHealthCheck: SpendRequest;
   /** counts one check of a second factor */
   countFactor: CountFactor;
 }
 
-/** @returns the router of a server. One takes all routes, because Elysia makes each route again for each instance that uses another. */
+/** @returns the router of a server. One instance holds all routes, because Elysia creates each route again for every instance that uses another. */
 export const createRouter = (guard: ReturnType<typeof createGuard>) =>
   new Elysia({ normalize: false }).use(guard).use(bodies);

@@ -50,11 +50,11 @@ export interface Server {
 }
 
 /**
- * For the Allow header, because the framework answers 404 to a wrong method.
+ * For the Allow header. The framework answers a wrong method with 404.
  * @returns a function that lists the methods of a path; empty for an unknown path
  */
 function allowedMethods(routes: readonly DocumentedRoute[]): (path: string) => string[] {
-  let templates: { method: string; pattern: RegExp }[] | undefined; // made for the first such path
+  let templates: { method: string; pattern: RegExp }[] | undefined; // created at the first use
   return (path) => {
     templates ??= routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
     const methods = templates.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
@@ -70,7 +70,7 @@ export function createServer(options: ServerOptions): Server {
   const { domain, ids, baseUrl, bodyTimes = BODY_TIMES } = options;
   const failures = createFailureLog(options);
   const refuse = createRefusal(failures, () => brandingOf(domain));
-  let secure: boolean | undefined; // the origin is known once the listener has its port
+  let secure: boolean | undefined; // the origin is unknown until the listener has its port
   const shared = { loginWatch: domain.access.loginWatch, holders: new StreamHolders() };
   const streams = new RevisionStreams({ ...options, ...domain, ...shared });
   const overview = new Overview({ ...options, ...domain });
@@ -159,7 +159,7 @@ class OpenExchange implements Exchange {
   principal: Exchange["principal"] = undefined;
   scim: Exchange["scim"] = undefined;
   isAdmitted = false;
-  /** undefined until somebody asks */
+  /** undefined until its first use */
   #address: string | null | undefined = undefined;
 
   constructor(

@@ -157,7 +157,7 @@ export const formOperation = (operationId: string, summary: string) =>
     answers: { 303: { description: "Done; the next page is in Location" } },
   });
 
-/** Options of the route of a page. Pages look up the visitor themselves, because they lead a signed-out one to the sign-in page. */
+/** Options of the route of a page. Pages identify the visitor themselves, because they redirect signed-out visitors to the sign-in page. */
 export const pageRoute = (operationId: string, summary: string) =>
   ({ requires: "nobody", detail: pageOperation(operationId, summary) }) as const;
 

@@ -46,7 +46,7 @@ export interface ProviderInvitationProps {
   branding: Branding;
 }
 
-/** Leads the invited person to the identity provider, where the address accepts the invitation. */
+/** Sends the invited person to the identity provider. Signing in there with the invited address accepts the invitation. */
 export function providerInvitationPage({ email, role, provider, branding }: ProviderInvitationProps): string {
   return renderPage(
     { title: `Join ${branding.organizationName}`, branding },

@@ -20,9 +20,9 @@ export interface Frame {
   title: string;
   /** puts the error first in the document title for tabs and screen readers */
   error?: string | undefined;
-  /** omitted only if the organization is unknown, as on an error page */
+  /** omitted if the organization is unknown, as on an error page */
   branding?: Branding | undefined;
-  /** address that the browser goes to at once */
+  /** address of an immediate redirect */
   refreshTo?: string | undefined;
   /** wide layout for lists */
   isWide?: boolean;

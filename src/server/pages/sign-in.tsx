@@ -11,7 +11,7 @@ export interface SignInProps {
   /** the previous input after an error */
   email?: string | undefined;
   error?: string | undefined;
-  /** the identity provider on offer */
+  /** the offered identity provider */
   provider?: ProviderOffer | undefined;
   branding: Branding;
 }
@@ -20,13 +20,13 @@ export interface ProviderOffer {
   name: string;
   /** path that leads to the provider */
   href: string;
-  /** path of the page with the recovery password; given if people have no passwords here */
+  /** path of the page for the recovery password; set if people have no passwords here */
   recoveryHref?: string | undefined;
   /** whether the page asks for the recovery password */
   isRecovery?: boolean;
 }
 
-/** Leads to the identity provider. */
+/** A link to the identity provider. */
 export function ProviderButton({ name, href }: ProviderOffer) {
   return (
     <p>
@@ -107,7 +107,7 @@ export function accountPage({ email, role, csrf, branding }: AccountProps): stri
   );
 }
 
-/** Leads to the provider at once, as a new navigation: a redirect after a form would break the policy for forms. */
+/** Opens the provider immediately in a new navigation, because the content security policy forbids a redirect there after a form. */
 export function leavePage({
   to,
   title,
@@ -127,7 +127,7 @@ export function leavePage({
 
 export interface ProofProps {
   csrf: string;
-  /** who came back from the provider, sealed */
+  /** the sealed identity of the person who returned from the provider */
   proof: string;
   email: string;
   /** the account has a second factor */
@@ -145,8 +145,8 @@ export function proofPage(props: ProofProps): string {
     <>
       <ErrorSummary error={error} />
       <p>
-        There is an account for <strong>{email}</strong> here. Enter its password once, and from then on you
-        sign in with {providerName}.
+        There is an account for <strong>{email}</strong> here. Enter its password once. From then on, sign in
+        with {providerName}.
       </p>
       <form method="post" action="/login/link">
         <Hidden name="csrf" value={csrf} />
@@ -169,7 +169,7 @@ export function proofPage(props: ProofProps): string {
   );
 }
 
-/** For a browser that returns a second time with the same response of the provider. */
+/** For a browser that returns again with the same response of the provider. */
 export function alreadySignedInPage({ email, branding }: { email: string; branding: Branding }): string {
   return renderPage(
     { title: "You are already signed in", branding },

@@ -1,4 +1,4 @@
-// Names the browser in a User-Agent header. The header is the client's own claim: it is displayed but never trusted.
+// Names the browser in a User-Agent header. The client chooses this header, so it is displayed but never trusted.
 
 /** The first match wins: most browsers also claim to be those listed further down. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [

@@ -1,6 +1,6 @@
 // Formats wire values (scopes, roles, times, counts) for people.
 
-// A Map, because with an object a scope named like an inherited property would not reach the fallback.
+// A Map, because an object would find inherited properties for scopes with their names.
 const scopeSentences: ReadonlyMap<string, string> = new Map([
   ["openid", "Know which account you signed in with"],
   ["profile", "See your name"],
@@ -16,14 +16,14 @@ const roleNames: ReadonlyMap<string, string> = new Map([
   ["member", "Member"],
 ]);
 
-/** Made at its first use: that takes a twentieth of the time of a start. */
+/** Created at the first use, because it takes 5 % of the start time. */
 let utcTime: Intl.DateTimeFormat | undefined;
 
 /** @returns an error message (lower case, no period) as a sentence */
 export const asSentence = (message: string): string =>
   `${capitalized(message)}${/[.!?]$/.test(message) ? "" : "."}`;
 
-/** A word of a sentence. Everything else is a name that stays as it is: an address, a URL, a setting, a member or a version. */
+/** An ordinary word, which may be capitalized. Everything else is a name: an address, a URL, a setting, a member or a version. */
 const WORD = /^\p{L}[\p{L}'’-]*[,;:]?(?:\s|$)/u;
 
 /** @returns the text with a capital letter, unless it begins with a name */

@@ -10,7 +10,7 @@ interface Authored {
   stated: string | undefined;
   /** @returns the revision in force */
   current(): Revision;
-  /** @returns the entity tag of a revision as the caller reads it */
+  /** @returns the entity tag of a revision for this caller */
   tagOf(revision: Revision): string;
 }
 

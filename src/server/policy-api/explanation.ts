@@ -1,4 +1,4 @@
-// What the policy means for one user on one harness, as the API shows it to administrators and to the user.
+// The effect of the policy on one user and one harness, in the format of the API for administrators and for the user.
 import type { Explanation } from "../../domain/governance/service.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
 

@@ -20,7 +20,7 @@ const CONTRACT_VERSION = /^\d{1,9}$/;
 /** assumed if the client sends no valid version */
 const FIRST_CONTRACT_VERSION = 1;
 
-/** @throws HttpError 426 for a client that cannot understand the policy; the message names what it lacks */
+/** @throws HttpError 426 for a client that cannot understand the policy; the message lists the missing capabilities */
 export type RefuseOldClient = (request: Request, document: GovernanceConfig) => void;
 
 /** @returns the header with the client version that the organization requires; empty if it requires none */
@@ -36,7 +36,7 @@ export function createNegotiation(): RefuseOldClient {
     memoMethod: (header) => new Set(header.split(",").map((name) => name.trim())),
   });
 
-  /** headers of the last client that passed: the next one is usually of the same build */
+  /** headers of the last accepted client; the next one is usually of the same build */
   let understood: { document: GovernanceConfig; version: string | null; offer: string | null } | undefined;
 
   return ({ headers }, document) => {

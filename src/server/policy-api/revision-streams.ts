@@ -29,7 +29,7 @@ const eventOf = (revision: string): string =>
   `event: revision\nid: ${revision}\ndata: ${JSON.stringify({ revision })}\n`;
 
 interface OpenStream extends EventStream {
-  /** the beat of a round in which it gets a keepalive */
+  /** the number of the beat with its keepalive */
   readonly part: number;
   /** sequence number of the last revision sent to it */
   sent: number;

@@ -24,7 +24,7 @@ import { json } from "../http/responses.ts";
 import { operation } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
-/** Nothing in an image may run or load something, also where it is opened as a document. */
+/** An image must not run or load anything, even if it is opened as a document. */
 const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 const reading = (operationId: string, kind: ImageKind) =>
   withHeaders(

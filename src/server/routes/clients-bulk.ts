@@ -1,4 +1,4 @@
-// Removing and revoking many workstations, for programs. The clients area decides what happens to each of them.
+// Operations that remove or revoke many workstations. The clients area decides what happens to each one.
 import { type Static, Type } from "@sinclair/typebox";
 import { NOT_SEEN_DAYS_MAX } from "../../domain/clients/limits.ts";
 import { HEALTHS } from "../../domain/clients/model.ts";
@@ -15,7 +15,7 @@ import type { RouteContext } from "../router.ts";
 
 const text = Type.Optional(Type.String());
 
-/** As in the query of the list. */
+/** The same filters as in the query of the list. */
 const ClientFilter = {
   q: Type.Optional(Type.String({ description: `Text to find, at most ${SEARCH_LENGTH_MAX} characters` })),
   user_id: Type.Optional(Uuid),
@@ -37,7 +37,7 @@ const documented = operationsOf("Administration");
 const responses = {
   200: {
     description:
-      "The result of each workstation of this slice. A later slice has those that report in between, if they still match; those whose first report came after the first slice began stay",
+      "The result of each workstation in this slice. Workstations that report in between are in a later slice if they still match. Workstations that first report after the operation began do not change",
     schema: BulkResult,
   },
   409: { description: "More workstations match than expected" },

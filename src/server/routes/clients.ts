@@ -51,7 +51,7 @@ const ClientParameters = Type.Object(
     }),
     stale: parameter({
       enum: ["true", "false"],
-      description: `Without a report for ${STALE_AFTER_DAYS} days, or not`,
+      description: `true: without a report for ${STALE_AFTER_DAYS} days; false: with one`,
     }),
     not_seen_for_days: parameter({ type: "integer", minimum: 1, maximum: NOT_SEEN_DAYS_MAX }),
     sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} if omitted` }),
@@ -81,12 +81,12 @@ const FacetParameters = Type.Object(
       maxLength: SEARCH_LENGTH_MAX,
       description: "Part of a user's address",
     }),
-    selected_user_id: uuid("Listed first among the users, even if it does not match user_q"),
+    selected_user_id: uuid("This user is listed first, even without matching user_q"),
   },
   { additionalProperties: false },
 );
 
-/** Not validated, not even as UTF-8: anything that is not an id is an unknown client. */
+/** Not validated, because any text that is not an id is an unknown client. */
 const ClientPath = Type.Object({ id: Type.Unknown({ type: "string", format: "uuid" }) });
 
 const documented = operationsOf("Administration");
@@ -199,7 +199,7 @@ function oneClientRoutes({ router, domain }: Pick<RouteContext, "router" | "doma
     );
 }
 
-/** @returns the operation with which a workstation reports */
+/** @returns the operation for reports of workstations */
 const clientReportRoutes = ({ router, domain: { clients } }: Pick<RouteContext, "router" | "domain">) =>
   router.post(
     "/client-status",
@@ -238,6 +238,6 @@ const toClientQuery = (query: Static<typeof ClientParameters>): ClientQuery => (
 
 function reporterOf({ userId, organizationId, sid, sessionId, grantId }: Principal): Reporter {
   const loginSessionId = sid ?? sessionId;
-  invariant(loginSessionId !== null, "every credential goes back to a login session");
+  invariant(loginSessionId !== null, "every credential belongs to a login session");
   return { userId, organizationId, loginSessionId, grantId };
 }

@@ -9,7 +9,7 @@ import { eventStream, json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
-/** Pause between the two events of a stream, and so the life of a stream. */
+/** Pause between the two events of a stream, which is also its lifetime. */
 export const EVENT_PAUSE_MS = SECOND_MS;
 /** Limit on open streams; they need no credential, so they must not use up the connections of workstations. */
 export const CONNECTION_STREAMS_MAX = 64;
@@ -33,7 +33,7 @@ export function connectionRoutes({ router }: Pick<RouteContext, "router">) {
       detail: describe("getConnection", "The address of the caller as the service sees it", {
         200: {
           description:
-            "`address` is null if it would be the address of a proxy. `forwarding`: `none`, the caller connected directly or its proxy forwards no address; `trusted`, a trusted proxy forwarded it; `missing`, a trusted proxy forwarded none; `untrusted`, a proxy that is not trusted forwarded one; `socket`, the service listens on a Unix socket and trusts no proxy",
+            "`address` is null if only the address of a proxy is known. `forwarding`: `none`, the caller connected directly or its proxy forwards no address; `trusted`, a trusted proxy forwarded it; `missing`, a trusted proxy forwarded none; `untrusted`, an untrusted proxy forwarded one; `socket`, the service listens on a Unix socket and trusts no proxy",
           schema: Connection,
         },
       }),

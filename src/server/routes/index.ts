@@ -183,7 +183,7 @@ export function guardOf(options: RouteOptions, admission: Admission) {
   });
 }
 
-/** Drafts of the policy, what they would do, and revisions. */
+/** Drafts of the policy, previews, and revisions. */
 function policyChangeRoutes(context: RouteContext): void {
   policyDraftRoutes(context);
   policyPreviewRoutes(context);

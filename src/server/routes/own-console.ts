@@ -1,4 +1,4 @@
-// What callers keep about the console: saved views, and columns and rows of lists.
+// The caller's saved settings of the console: views, and columns and rows of lists.
 import { type Static, Type } from "@sinclair/typebox";
 import {
   isAuditor,
@@ -19,7 +19,7 @@ const address = {
   path: Type.String({ maxLength: 300, description: "path of a list, such as `/console/users`" }),
   query: Type.String({
     maxLength: 2 * QUERY_LENGTH_MAX,
-    description: "parameters of the list without `?`; its place in the list is left out",
+    description: "parameters of the list without `?` and without the position",
   }),
 };
 
@@ -39,13 +39,13 @@ const PutView = Type.Object(
   },
   {
     additionalProperties: false,
-    description: "A view that has the id of a saved one, or its list and name, replaces it and keeps its id",
+    description: "A view with the id, or the list and name, of a saved view replaces it and keeps its id",
   },
 );
 const ViewPath = Type.Object({ id: Uuid });
 const List = Type.Object(address, {
   additionalProperties: false,
-  description: "columns and rows that the caller wants of a list",
+  description: "saved columns and rows of a list",
 });
 
 const Preferences = Type.Object(
@@ -58,18 +58,18 @@ const Preferences = Type.Object(
 const Kept = Type.Object({
   views: Type.Array(KeptView, { maxItems: VIEWS_MAX }),
   lists: Preferences.properties.lists,
-  shared: Type.Array(View, { description: "views that others show to all administrators" }),
+  shared: Type.Array(View, { description: "views that others share with all administrators" }),
 });
 
 const describe = operationsOf("Own account");
 const described = {
   get: describe("getOwnConsole", "Saved views and lists of the caller", {
-    200: { description: "What the caller keeps", schema: Kept },
+    200: { description: "The saved views and lists", schema: Kept },
   }),
-  save: describe("saveOwnView", "Save a view; one of the same list and name is replaced", {
-    200: { description: "What the caller keeps now", schema: Kept },
+  save: describe("saveOwnView", "Save a view; it replaces a view of the same list and name", {
+    200: { description: "The saved views and lists after the change", schema: Kept },
     400: {
-      description: "The name or the address is not allowed, or the caller keeps as many views as possible",
+      description: "The name or the address is not allowed, or the caller has the maximum number of views",
     },
     403: { description: "The view is shared by a user who is not an administrator" },
   }),
@@ -77,12 +77,12 @@ const described = {
     204: { description: "The view is removed" },
     404: { description: "The caller has no such view" },
   }),
-  keep: describe("saveOwnList", "Save the columns and rows of a list; without any, its defaults return", {
-    200: { description: "What the caller keeps now", schema: Kept },
-    400: { description: "The address is not allowed, or the caller keeps as many lists as possible" },
+  keep: describe("saveOwnList", "Save the columns and rows of a list; without any, restore its defaults", {
+    200: { description: "The saved views and lists after the change", schema: Kept },
+    400: { description: "The address is not allowed, or the caller has the maximum number of lists" },
   }),
   put: describe("replaceOwnConsole", "Replace saved views and lists of the caller", {
-    200: { description: "What the caller keeps now", schema: Kept },
+    200: { description: "The saved views and lists after the change", schema: Kept },
     400: { description: "A name or an address is not allowed" },
     403: { description: "A view is shared by a user who is not an administrator" },
   }),

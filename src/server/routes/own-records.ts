@@ -1,4 +1,4 @@
-// What callers may see about themselves: their workstations, and how the policy applies to them.
+// The caller's own records: workstations, and the effect of the policy.
 import { type Static, Type } from "@sinclair/typebox";
 import { AdminClientStatusPage, toAdminClientStatus } from "../../domain/clients/inventory/documents.ts";
 import type { Explanation } from "../../domain/governance/service.ts";
@@ -25,7 +25,7 @@ const ExplainParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** states of a package that the caller may know about */
+/** states of a package that the caller may see */
 const OFFERED_STATES = ["installed", "disabled", "other_harness", "other_version"] as const;
 const Line = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
   description: "in the canonical text of the revision",
@@ -57,7 +57,7 @@ const PolicyExplanation = Type.Object({
       state: Type.Union(OFFERED_STATES.map((state) => Type.Literal(state))),
       line: Line,
     }),
-    { description: "Packages of other audiences are left out" },
+    { description: "Without packages for other audiences" },
   ),
 });
 
@@ -71,7 +71,7 @@ const described = {
     "The effect of the current policy on the caller, with reasons",
     {
       200: { description: "Values and packages with their lines", schema: PolicyExplanation },
-      400: { description: "The harness is missing, or it or the version is unknown" },
+      400: { description: "The harness is missing or unknown, or the version is unknown" },
       404: { description: "No policy is published" },
     },
   ),

@@ -177,7 +177,8 @@ function discoveryRoutes({ router }: RouteContext, { discovery }: Scim) {
 }
 
 /**
- * @returns the number of operations beyond the first, which the request itself pays for; 0 for a bulk request over the limit
+ * @returns the number of operations beyond the first, which counts as the request itself; 0 for a bulk request over the
+ * limit
  */
 export function bulkCost(body: unknown): number {
   const operations = isJsonObject(body) ? fieldsOf(body).get("operations") : undefined;
@@ -198,7 +199,7 @@ function bulkRoutes({ router, domain }: RouteContext, admission: Admission) {
   );
 }
 
-/** All remaining requests below /scim: unsupported methods, unknown paths and other protocol versions. */
+/** Refuses all other requests below /scim: unsupported methods, unknown paths and other protocol versions. */
 function closingRoutes({ router }: RouteContext, known: readonly DocumentedRoute[]) {
   const hidden = { requires: "scim", accepts: "nothing", detail: HIDDEN } as const;
   for (const [path, allowed] of methodsByPath(known)) {

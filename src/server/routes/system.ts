@@ -9,7 +9,7 @@ import type { RouteContext } from "../router.ts";
 
 const tags: [string] = ["System"];
 
-/** A text response of one word: monitors and clients compare it. */
+/** A response of one word, which monitors and clients compare. */
 const word = (description: string, ...texts: readonly string[]) => ({
   description,
   schema: Type.Union(texts.map((text) => Type.Literal(text))),

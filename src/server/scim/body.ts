@@ -47,7 +47,7 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
   const text = await readText(request, SCIM_BYTES_MAX[accepted]);
   const { message, isLarge } = await parseObject(text, limitsOf(SCIM_VALUES_MAX[accepted]));
   if (isLarge) {
-    collectNewGarbage(); // frees the text and its bytes, which nothing references anymore
+    collectNewGarbage(); // lets the engine free the text and its bytes
     await setImmediate();
   }
   return message;

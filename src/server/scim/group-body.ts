@@ -1,5 +1,5 @@
-// Reads the body of a group. A large one is checked, parsed and handed over while it arrives, slice by slice: it is refused at the
-// first problem, no turn of the event loop is long, and neither its text nor its members are held in memory.
+// Reads the body of a group. A large one is checked, parsed and passed on in slices as it arrives. The first problem
+// refuses it, no turn of the event loop is long, and neither its text nor its members stay in memory.
 import { setImmediate } from "node:timers/promises";
 import { type ScimError, scimInvalid } from "../../domain/scim/errors.ts";
 import type { LongMemberList, MemberIntake } from "../../domain/scim/groups/member-intake.ts";
@@ -29,7 +29,7 @@ import {
   SCIM_VALUES_MAX,
 } from "./body.ts";
 
-/** Characters of a body of a group without its long lists of members: as many as other bodies may have. */
+/** Maximum characters of a group's body without its long lists of members: the limit of other bodies. */
 export const GROUP_REST_CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /**
@@ -44,10 +44,10 @@ export async function readGroupBody(request: Request, intake: MemberIntake): Pro
   const decode = pieceDecoder();
   let refusal: unknown;
   for await (const bytes of readPieces(request, SCIM_BYTES_MAX["scim-group"])) {
-    if (refusal !== undefined) continue; // drops the rest, so that the caller reads the response and may keep the connection
+    if (refusal !== undefined) continue; // discards the rest, so that the caller reads the response and can keep the connection
     try {
       await runInTurns(message.add(decode(bytes, { stream: true })));
-      await setImmediate(); // pieces that have arrived already would come in the same turn
+      await setImmediate(); // otherwise all pieces that have arrived would be handled in one turn
     } catch (error) {
       refusal = error;
     }
@@ -61,7 +61,7 @@ class ArrivingMessage {
   readonly #text: LongLists;
   readonly #lists: LongMemberList[] = [];
   readonly #counts = { values: 0, shapes: 0, largeObjectMembers: 0 };
-  /** characters since the last collection: their elements and ids are garbage ten times as large */
+  /** characters since the last collection; their elements and ids leave ten times as much garbage */
   #uncollected = 0;
 
   constructor(private readonly intake: MemberIntake) {
@@ -84,7 +84,7 @@ class ArrivingMessage {
   /** @throws ScimError */
   async end(): Promise<object> {
     const limits = this.#limitsAt(0);
-    const restMax = this.#counts.values + SCIM_VALUES_MAX.scim; // outside its lists, as many as in other bodies
+    const restMax = this.#counts.values + SCIM_VALUES_MAX.scim; // values outside the lists, with the limit of other bodies
     const valuesMax = Math.min(limits.valuesMax, restMax);
     const { message } = await parseObject(this.#text.end(), { ...limits, valuesMax });
     if (this.#lists.length > 0) this.#putBack(message);
@@ -100,7 +100,7 @@ class ArrivingMessage {
     const limits = this.#limitsAt(depth);
     const { flaw, counts } = measureJson(json, limits);
     if (flaw?.kind === "syntax") flaw.at += at - 1;
-    Object.assign(this.#counts, counts, { values: counts.values - 1 }); // the list itself counts once, in the rest
+    Object.assign(this.#counts, counts, { values: counts.values - 1 }); // the rest counts the list itself as one value
     const elements = parseCheckedText(json, { limits, flaw, errorOf: malformed });
     if (!Array.isArray(elements) || elements.length !== count) throw errorOf("end");
     this.#lists[list] ??= this.intake.open({ depth, before: this.#text.rest() });

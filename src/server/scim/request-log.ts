@@ -1,10 +1,10 @@
-// Records SCIM requests for operators whose provider reports an error: a log line per request, and the reason in the SCIM
-// status if content was refused. Never records a token, body or query.
+// Records SCIM requests, so that operators can investigate errors of their provider: a log line per request, and the
+// reason in the SCIM status if content was refused. Never records a token, body or query.
 import type { Refusals } from "../../domain/scim/status/refusals.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { type Exchange, traceIdOf, UNMATCHED } from "../http/exchange.ts";
 
-/** Provider names in User-Agent headers. The result is a guess that nothing depends on. */
+/** Provider names in User-Agent headers. The result is a guess, for display only. */
 const PROVIDER =
   /okta|entra|azure|microsoft|authentik|google|onelogin|jumpcloud|keycloak|ping|sailpoint|rippling|cyberark|midpoint/i;
 const OTHER_NAMES = new Map([

@@ -23,7 +23,7 @@ export function responseMediaType(request: Request): string {
   return wantsJson ? JSON_MEDIA_TYPE : SCIM_MEDIA_TYPE;
 }
 
-/** not cacheable: valid for one moment only */
+/** not cacheable, because the response is outdated immediately */
 const NO_STORE = "no-store";
 /** cacheable, but revalidated each time */
 const NO_CACHE = "private, no-cache";

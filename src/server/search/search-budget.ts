@@ -1,10 +1,10 @@
-// The rate limit of searches and of suggestions during typing. It is higher than the limits of administration, because each pause
-// in typing sends a request.
+// The rate limit of searches and suggestions. It is higher than the limits of administration, because each pause in
+// typing sends a request.
 import type { Clock } from "../../platform/clock.ts";
 import type { RateLimit } from "../../platform/rate-limit.ts";
 import { createCallerBudget, type SpendRequest } from "../http/caller-budget.ts";
 
-/** Searches of one user: more than anybody types. */
+/** Limit on searches of one user, more than anybody types. */
 export const SEARCH_LIMIT: RateLimit = { perSecond: 20, burst: 200 };
 
 /** @returns a function that throws DomainError `search.too_many` */

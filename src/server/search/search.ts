@@ -29,7 +29,7 @@ export type SearchKind = (typeof SEARCH_KINDS)[number];
 
 export interface SearchHit {
   kind: SearchKind;
-  /** as the API takes it; of an MCP server, its name; of an audit entry, its number */
+  /** id in the API; the name of an MCP server; the number of an audit entry */
   id: string;
   label: string;
   /** text that distinguishes hits with similar names; null without one */
@@ -118,7 +118,7 @@ const inOneStep = (find: (asked: Asked) => Hits): Find =>
     return find(asked);
   };
 
-/** Those of the policy first, then others that the catalog offers. */
+/** Finds packages of the policy first, then other packages of the catalog. */
 function packagesLike(
   { catalog, governance }: Pick<SearchDependencies, "catalog" | "governance">,
   { organizationId, text }: Asked,
@@ -145,7 +145,7 @@ function entryOf(auditLog: SearchDependencies["auditLog"], { organizationId, tex
   }
 }
 
-/** MCP servers of the policy in force. */
+/** Finds MCP servers of the current policy. */
 function serversLike({ revisions }: SearchDependencies["governance"], { organizationId, text }: Asked): Hits {
   const { harnesses = {} } = revisions.current(organizationId)?.document ?? {};
   const names = Object.values(harnesses).flatMap(({ mcp }) => mcp.map(({ name }) => name));
@@ -156,7 +156,7 @@ function serversLike({ revisions }: SearchDependencies["governance"], { organiza
     .map((name) => ({ id: name, label: name, detail: null }));
 }
 
-/** The newest ones by number or beginning of the id, older ones by their whole number. */
+/** Finds the newest revisions by number or beginning of the id, and older ones by their whole number. */
 function revisionsLike(
   { revisions }: SearchDependencies["governance"],
   { organizationId, text }: Asked,

@@ -150,7 +150,7 @@ describe.each([
     await publish(second);
     expect(inForce().document.ttl_seconds).toBe(65);
     await publish(page);
-    expect(await page.getByText("discarded meanwhile").count()).toBe(1);
+    expect(await page.getByText("discarded in the meantime").count()).toBe(1);
   });
 
   test(

@@ -295,6 +295,6 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     expect(textOf(last.html)).toContain("0 done 0 unchanged 201 refused");
     expect(last.html).toContain("Retry the first 100 of the refused ones");
     expect(resultsIn(last.html)).toHaveLength(BULK_ROWS_MAX);
-    expect(resultsIn(last.html)[0]).toContain("managed by the identity provider");
+    expect(resultsIn(last.html)[0]).toContain("identity provider manages sign-in");
   });
 });

@@ -160,7 +160,7 @@ describe("CON-73 invitations", () => {
   test("say why they are closed where an identity provider signs people in", async () => {
     await using closed = await createTestServer({ identity: { mode: "oidc" } });
     const { html } = await read("", closed, await closed.signedIn("admin"));
-    expect(html).toContain("sign-in is managed by the identity provider");
+    expect(html).toContain("the identity provider manages sign-in");
     expect(html).not.toContain("Invite people");
   });
 });

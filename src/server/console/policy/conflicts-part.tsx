@@ -1,4 +1,4 @@
-// Places where the policy does not follow the configuration file: both values, and two buttons for each place.
+// Conflicts between the policy and the configuration file: both values, and two buttons for each place.
 /** @jsxImportSource preact */
 import type { Draft, ShownConflicts } from "../../../domain/governance/service.ts";
 import { countText } from "../../../platform/count-text.ts";

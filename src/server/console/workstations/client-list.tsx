@@ -160,7 +160,7 @@ function fileColumn(name: string, csv: (row: ClientRow) => string): Column<Clien
 interface ClientListProps {
   values: Values;
   page: ClientPage<ClientRow> | undefined;
-  /** query of the list as the API takes it */
+  /** query of the list in the format of the API */
   query: Readonly<Record<string, string>>;
   facets: ClientFacets | undefined;
   problems?: readonly Problem[] | undefined;

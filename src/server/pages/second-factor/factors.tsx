@@ -21,7 +21,7 @@ export interface FactorsProps {
   isRequired: boolean;
   /** whether passkeys work at this origin */
   offersPasskeys: boolean;
-  /** of the pages that set a factor up */
+  /** paths of the pages that set up a factor */
   paths: { app: string; newPasskey: string };
   branding: Branding;
 }
@@ -84,7 +84,7 @@ function Passkeys({ csrf, passkeys, offersPasskeys, paths }: FactorsProps) {
           Add a passkey
         </a>
       ) : (
-        <p class="hint">Passkeys need an https address with a host name, which this service does not have.</p>
+        <p class="hint">Passkeys need an https address with a host name. This service has none.</p>
       )}
     </section>
   );

@@ -1,4 +1,5 @@
-// A form whose button asks the browser for a passkey. It is hidden until the script has found that the browser can do it.
+// A form whose button asks the browser for a passkey. It is hidden until the script has detected that the browser
+// supports passkeys.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { Hidden } from "../forms.tsx";
@@ -6,7 +7,7 @@ import { Hidden } from "../forms.tsx";
 export interface PasskeyFormProps {
   /** `create` a new passkey, or `get` a proof of a known one */
   passkey: "create" | "get";
-  /** from the domain, for the browser */
+  /** options for the browser, from the domain */
   options: object;
   action: string;
   enctype?: "multipart/form-data" | undefined;

@@ -6,13 +6,13 @@ import { type Branding, renderPage } from "../layout.tsx";
 import { PasskeyForm } from "./passkey-form.tsx";
 
 export interface ProofProps {
-  /** `sign-in`: after the password. `confirm`: in a browser that is signed in */
+  /** `sign-in`: after the password. `confirm`: in a signed-in browser */
   purpose: "sign-in" | "confirm";
   action: string;
   csrf: string;
   /** path to continue to */
   next?: string | undefined;
-  /** what the form sends besides, and the path without it */
+  /** further fields of the form, and the path without them */
   kept?: { fields: Readonly<Record<string, string>>; back: string };
   isInParts?: boolean;
   /** whether the user has an authenticator app */

@@ -14,7 +14,7 @@ export interface SetupChoiceProps {
   branding: Branding;
 }
 
-/** Leads a user who has no factor to one, right after the password. */
+/** Makes a user without a factor set one up, right after the password. */
 export function setupChoicePage({ appPath, passkeyPath, branding }: SetupChoiceProps): string {
   return renderPage(
     { title: "Set up a second factor", branding },
@@ -63,7 +63,7 @@ const QUIET_ZONE = 4;
 
 /**
  * uqr computes the modules; the drawing is ours, so that nothing bypasses the escaping of pages.
- * @param text what a camera reads; it appears nowhere as text
+ * @param text content of the code; the page does not show it as text
  */
 function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { ecc: "M", border: QUIET_ZONE });
@@ -151,7 +151,11 @@ export function passkeySetupPage(props: PasskeySetupProps): string {
         verb="Add passkey"
         isPrimary
       >
-        <Field id="name" label="Name" hint="To tell your passkeys apart, such as the name of the device.">
+        <Field
+          id="name"
+          label="Name"
+          hint="Helps you tell your passkeys apart, such as the name of the device."
+        >
           {(described) => <input {...described} type="text" name="name" maxLength={60} />}
         </Field>
       </PasskeyForm>

@@ -26,11 +26,11 @@ const unavailable = { 400: { description: "Unknown, expired, already decided, or
 const pending = { 200: { description: "Waiting for a decision", schema: Pending }, ...unavailable };
 const decided = { 200: { description: "Decided", schema: Success }, ...unavailable };
 const described = {
-  claimByLink: documented("claimDeviceLogin", "Binds the device login of a link to its visitor", pending),
-  decideByLink: documented("decideDeviceLogin", "Approves or refuses the device login of a link", decided),
-  claimByCode: documented("claimUserCode", "Binds the device login of a user code to the caller", pending),
-  approveCode: documented("approveUserCode", "Approves the device login of a user code", decided),
-  denyCode: documented("denyUserCode", "Refuses the device login of a user code", decided),
+  claimByLink: documented("claimDeviceLogin", "Bind the device login of a link to its visitor", pending),
+  decideByLink: documented("decideDeviceLogin", "Approve or refuse the device login of a link", decided),
+  claimByCode: documented("claimUserCode", "Bind the device login of a user code to the caller", pending),
+  approveCode: documented("approveUserCode", "Approve the device login of a user code", decided),
+  denyCode: documented("denyUserCode", "Refuse the device login of a user code", decided),
 };
 
 export function deviceRoutes({ router, domain, baseUrl }: RouteContext) {
@@ -99,6 +99,6 @@ async function asBadRequest<T>(work: Promise<T>): Promise<T> {
 
 function loginSessionOf(request: Request): string {
   const { sessionId } = principalOf(request);
-  invariant(sessionId, "the guard let a session in");
+  invariant(sessionId, "the guard admits sessions only");
   return sessionId;
 }

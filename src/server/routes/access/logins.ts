@@ -1,5 +1,5 @@
-// API for logins: all callers manage their own and change their password, administrators manage everyone's. The access area
-// decides which logins end together.
+// API for logins: all callers manage their own logins and password; administrators manage everyone's logins. The access
+// area decides which logins end together.
 import { Type } from "@sinclair/typebox";
 import { loginIdOf } from "../../../domain/access/authentication/login-watch.ts";
 import {
@@ -69,8 +69,8 @@ const PasswordChanged = Type.Object({
 const EndedOthers = Type.Object({
   login_sessions: Type.Integer({ minimum: 0, description: "other browsers" }),
   grants: Type.Integer({ minimum: 0, description: "workstations" }),
-  device_logins: Type.Integer({ minimum: 0, description: "sign-ins that were not finished" }),
-  password_links: Type.Integer({ minimum: 0, description: "links to set a password that were not used" }),
+  device_logins: Type.Integer({ minimum: 0, description: "unfinished sign-ins" }),
+  password_links: Type.Integer({ minimum: 0, description: "unused password links" }),
 });
 
 const ended = { 204: { description: "Ended, now or earlier" } };
@@ -87,8 +87,8 @@ const described = {
   ),
   endOtherLogins: own(
     "endOtherLogins",
-    "End every login of the caller but this browser session: other browsers and all workstations",
-    { 200: { description: "How many were in use", schema: EndedOthers } },
+    "End every login of the caller except this browser session: other browsers and all workstations",
+    { 200: { description: "The number of ended logins", schema: EndedOthers } },
   ),
   changeOwnPassword: own(
     "changeOwnPassword",
@@ -208,5 +208,5 @@ export function adminLoginRoutes({ router, domain }: RouteContext) {
 
 const unclear = () =>
   new DomainError("invalid", "logins.invalid", "send either user_id or all", {
-    problems: [{ pointer: "", detail: "exactly one of user_id and all must be given" }],
+    problems: [{ pointer: "", detail: "exactly one of user_id and all is required" }],
   });

@@ -8,7 +8,7 @@ import { json } from "../../http/responses.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** Sent while there is no policy, because clients require the member. */
+/** Sent before the first policy, because clients require the member. */
 const NO_REVISION = "none";
 
 const CurrentIdentity = Type.Object({
@@ -28,7 +28,7 @@ export function meRoutes({ router, domain }: RouteContext) {
   };
   return router.get("/auth/me", ({ request }) => identify(principalOf(request)), {
     requires: "anyone",
-    detail: operation("getCurrentIdentity", "Who the credential belongs to", {
+    detail: operation("getCurrentIdentity", "Owner of the credential", {
       tags: ["System"],
       answers: { 200: { description: "Caller identity", schema: CurrentIdentity } },
     }),

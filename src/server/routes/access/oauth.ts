@@ -86,7 +86,7 @@ export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) 
         requires: "nobody",
         accepts: "form",
         body: DeviceCodeForm,
-        detail: describe("requestDeviceLogin", "Begins a device login (RFC 8628)", DeviceCodeResponse),
+        detail: describe("requestDeviceLogin", "Begin a device login (RFC 8628)", DeviceCodeResponse),
       },
     )
     .post(
@@ -105,7 +105,7 @@ export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) 
         requires: "nobody",
         accepts: "form",
         body: TokenForm,
-        detail: describe("requestToken", "Redeems a device login or refreshes a grant", TokenResponseSchema),
+        detail: describe("requestToken", "Redeem a device login or refresh a grant", TokenResponseSchema),
       },
     );
   revocationRoutes({ router, domain, baseUrl });
@@ -125,11 +125,11 @@ const revocationRoutes = ({ router, domain, baseUrl }: Pick<RouteContext, "route
       requires: "nobody",
       accepts: "form",
       body: RevocationForm,
-      detail: describe("revokeToken", "Ends the grant of a refresh token (RFC 7009)"),
+      detail: describe("revokeToken", "End the grant of a refresh token (RFC 7009)"),
     },
   );
 
-/** @returns endpoints of grants that are not offered, which say so */
+/** @returns endpoints of unsupported grants, which explain the refusal */
 const refusedRoutes = (router: RouteContext["router"]) =>
   router
     .get(`${ISSUER_PATH}${AUTHORIZATION_PATH}`, refuseAuthorizationRequest, {

@@ -11,7 +11,7 @@ import { json } from "../../http/responses.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** Logouts of one address: a provider may sign a whole company out at once. */
+/** Limit on logouts from one address: a provider may sign out a whole company at the same time. */
 export const LOGOUTS: RateLimit = { perSecond: 20, burst: 600 };
 
 const LogoutForm = Type.Object(
@@ -49,7 +49,7 @@ export function providerLogoutRoutes({ router, domain, clock }: RouteContext) {
       body: LogoutForm,
       detail: operation(
         "announceLogout",
-        "Ends the sessions that a logout token of the identity provider names",
+        "End the sessions that a logout token of the identity provider names",
         {
           tags: ["Browser session"],
           answers: {
@@ -63,7 +63,7 @@ export function providerLogoutRoutes({ router, domain, clock }: RouteContext) {
   );
 }
 
-/** Reasons that are answered with 400; the caller is not responsible for other failures. */
+/** Reasons for a 400 response; the caller is not responsible for other failures. */
 const FAULTS_OF_TOKENS: ReadonlySet<string> = new Set([
   "sso.token_invalid",
   "sso.token_issuer",

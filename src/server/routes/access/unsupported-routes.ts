@@ -1,5 +1,5 @@
-// Routes that clients of similar services know and that would bypass the rules of this service: present, but always refused.
-// Administrators manage users and invitations with the administration routes.
+// Always refuses routes of similar services that would bypass the rules of this service. Administrators manage users
+// and invitations with the administration routes.
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { operation } from "../../openapi.ts";
@@ -29,7 +29,7 @@ export function unsupportedRoutes({ router }: RouteContext) {
 }
 
 function refuse(): never {
-  throw new DomainError("forbidden", "access.closed", "this is closed here", {
+  throw new DomainError("forbidden", "access.closed", "this operation is not available", {
     hint: "administrators manage users and invitations at /admin/users and /admin/invitations",
   });
 }

@@ -24,7 +24,7 @@ const AuditParameters = Type.Object(
     actor: text("Only by this user id or label: an email address, a login name, a token, a job"),
     action: text("Only this action, such as `user.update`"),
     target: text("Only changes to the object with this id"),
-    since: text("Only from this time on: RFC 3339, or a day that begins in UTC"),
+    since: text("Only from this time: RFC 3339, or a day in UTC"),
     until: text("Only before this time"),
     ...KeyedParameters,
   },
@@ -38,7 +38,7 @@ const ExportParameters = Type.Object(
 );
 
 const AuditLines = Type.String({
-  description: "Each line has the members of an entry of the list but target_name",
+  description: "Each line has the members of a list entry except target_name",
 });
 
 const describe = operationsOf("Administration");
@@ -49,13 +49,9 @@ const described = {
   find: describe("getAuditEntry", "One audit entry with its neighbors in the chain", {
     200: { description: "Entry", schema: AuditEntryInChain },
   }),
-  verify: describe(
-    "verifyAuditLog",
-    "Verify every entry of the audit log, and that each follows the one before",
-    {
-      200: { description: "Outcome, whether the log is intact or not", schema: AuditVerification },
-    },
-  ),
+  verify: describe("verifyAuditLog", "Verify every entry of the audit log and the order of the chain", {
+    200: { description: "The result, for an intact and for a broken log", schema: AuditVerification },
+  }),
   export: describe("exportAuditLog", "The whole audit log as JSON Lines, oldest first", {
     200: { description: "One entry per line", schema: AuditLines, mediaType: "application/jsonl" },
   }),

@@ -1,4 +1,4 @@
-// Providing, replacing and revoking many gateway keys, for programs. The gateway area decides what happens to each of them.
+// Operations that provide, replace or revoke many gateway keys. The gateway area decides what happens to each key.
 import { type Static, Type } from "@sinclair/typebox";
 import {
   BULK_KEY_ACTIONS,
@@ -15,7 +15,7 @@ import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** As in the query of the list. */
+/** The same filters as in the query of the list. */
 const KeyFilter = {
   q: Type.Optional(Type.String({ description: `Text to find, at most ${SEARCH_LENGTH_MAX} characters` })),
   user_id: Type.Optional(Uuid),

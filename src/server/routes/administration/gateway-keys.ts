@@ -1,4 +1,4 @@
-// API for the gateway keys of all users: the view of administrators, and what they do about one key or all. No response contains a
+// API for administrators: reads the gateway keys of all users, and changes one key or all. No response contains a
 // credential. routes/gateway/gateway.ts has the operations on the caller's own key.
 import { Type } from "@sinclair/typebox";
 import type { KeyResult } from "../../../domain/gateway/administration/administration.ts";
@@ -58,7 +58,7 @@ const described = {
     200: { description: "Page by key", schema: ShownGatewayKeyList },
   }),
   find: describe("getGatewayKeyOfUser", "The gateway key of one user, without the credential", {
-    200: { description: "The key; its state is missing for none", schema: OneGatewayKey },
+    200: { description: "The key; its state is `missing` if there is none", schema: OneGatewayKey },
   }),
   ensure: describe("ensureGatewayKeyOfUser", "Give a user a working gateway key", made),
   rotate: describe(
@@ -68,7 +68,7 @@ const described = {
   ),
   revoke: describe(
     "revokeGatewayKeyOfUser",
-    "Revoke the gateway key of a user, here at once and at the gateway as soon as it is reachable",
+    "Revoke the gateway key of a user, here immediately and at the gateway as soon as it is reachable",
     changed,
   ),
   reconcile: describe(

@@ -1,5 +1,5 @@
-// API for the running installation: its settings, the checks of doctor, and its backups. Restoring is left to the command line,
-// because the service must not run in the meantime.
+// API for the running installation: its settings, the checks of doctor, and its backups. Only the command line can
+// restore, because the service must be stopped during a restore.
 import { Type } from "@sinclair/typebox";
 import {
   BackupFile,
@@ -28,14 +28,14 @@ const described = {
   }),
   doctor: describe(
     "getDiagnosis",
-    "The findings of every check but the deep ones, some seconds old at most",
+    "The findings of all checks except the deep ones, at most some seconds old",
     {
       200: { description: "Findings", schema: DiagnosisDocument },
     },
   ),
-  examine: describe("examineInstallation", "Run every check, the deep ones too, in the background", {
+  examine: describe("examineInstallation", "Run all checks, including the deep ones, in the background", {
     200: { description: "The findings", schema: ExaminationDocument },
-    202: { description: "It takes longer; ask for its state", schema: ExaminationDocument },
+    202: { description: "The run continues; read its state", schema: ExaminationDocument },
   }),
   examination: describe("getExamination", "The state and the findings of the last run of every check", {
     200: { description: "State and findings", schema: ExaminationDocument },
@@ -46,15 +46,15 @@ const described = {
   create: withHeaders(
     describe("createBackup", "Make a backup now", {
       201: { description: "Made", schema: BackupFile },
-      202: { description: "It takes longer; the list has it when it is done", schema: Started },
-      409: { description: "A backup is being made already" },
-      503: { description: "There is no room, or the service stops" },
+      202: { description: "The backup continues; the list contains it when it is finished", schema: Started },
+      409: { description: "Another backup is in progress" },
+      503: { description: "The disk is full, or the service is stopping" },
     }),
     IDEMPOTENCY_KEY,
   ),
-  verify: describe("verifyBackup", "Read a whole backup as a restore would", {
+  verify: describe("verifyBackup", "Verify a backup completely, as before a restore", {
     200: {
-      description: "The outcome; `running` if it takes longer",
+      description: "The result; `running` if it takes longer",
       schema: BackupFile.properties.verification,
     },
   }),

@@ -28,7 +28,9 @@ const described = {
   }),
   rotate: describe("rotateServiceKey", "Make a new key of a kind; older tokens and secrets stay valid", {
     200: { description: "The new key", schema: Type.Union([SigningKey, SealingKey]) },
-    409: { description: "Gateway mode is off, or the sealing key is given or missing" },
+    409: {
+      description: "Gateway mode is off, or the sealing key is missing or comes from the configuration",
+    },
   }),
 };
 
@@ -63,11 +65,11 @@ const listKeys = (domain: Domain) => ({
 interface TokenKeyRotation {
   actor: Actor;
   signs: SignedTokens;
-  /** id of the key that the caller saw in use; if another key is in use, nothing is made */
+  /** id of the key that the caller saw in use; if another key is in use, no key is created */
   replaces?: string | undefined;
 }
 
-/** @throws DomainError `gateway.off`, and what a rotation throws */
+/** @throws DomainError `gateway.off`, and the errors of a rotation */
 export async function rotateTokenKey(
   domain: Domain,
   { actor, signs, replaces }: TokenKeyRotation,

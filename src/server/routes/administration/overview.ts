@@ -1,4 +1,4 @@
-// API for the overview of the installation: whether it is in order, and what changed last.
+// API for the overview of the installation: its problems and newest changes.
 
 import { Type } from "@sinclair/typebox";
 import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../http/event-streams.ts";
@@ -13,12 +13,12 @@ const describe = operationsOf("Administration");
 const described = describe(
   "getOverview",
   "Problems, counts of workstations, users and keys, and the newest changes",
-  { 200: { description: "The overview; its counts are some seconds old at most", schema: OverviewDocument } },
+  { 200: { description: "The overview; its counts are at most some seconds old", schema: OverviewDocument } },
 );
 
 const events = describe(
   "streamAdminEvents",
-  "Events that say what has changed, for pages that read themselves again",
+  "Events about changes, for pages that then reload their content",
   {
     200: {
       description: `Events ${ADMIN_EVENTS.join(", ")}, each with a number that differs from the one before; ends with the session`,

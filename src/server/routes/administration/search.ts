@@ -13,20 +13,21 @@ const SearchResponse = Type.Object({
   items: Type.Array(
     Type.Object({
       kind: Kind,
-      id: Type.String({ description: "As other operations take it; of an MCP server, its name" }),
+      id: Type.String({ description: "The id in other operations; the name of an MCP server" }),
       label: Type.String(),
       detail: Type.Union([Type.String(), Type.Null()]),
     }),
     { description: `at most ${HITS_MAX} of each kind` },
   ),
-  unfinished: Type.Array(Kind, { description: "Kinds whose search took too long; the lists find more" }),
+  unfinished: Type.Array(Kind, {
+    description: "Kinds whose search took too long; use their lists to find more",
+  }),
 });
 const SearchParameters = Type.Object(
   {
     q: parameter({
       maxLength: SEARCH_LENGTH_MAX,
-      description:
-        "Part of a name without regard to letter case, or a number; nothing is found for a blank one",
+      description: "Part of a name in any letter case, or a number; a blank text finds nothing",
     }),
   },
   { additionalProperties: false },

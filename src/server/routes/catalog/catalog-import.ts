@@ -1,4 +1,5 @@
-// The import of a bundle for administrators: the body is the bundle, which is read, checked, and applied or only planned.
+// The import of a bundle for administrators. The body is the bundle; the operation checks it, and applies it or returns
+// the plan.
 import { Type } from "@sinclair/typebox";
 import { ImportPlanView, toImportPlanView } from "../../../domain/catalog/bundles/bundle-wire.ts";
 import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../domain/catalog/bundles/pending-bundles.ts";
@@ -11,7 +12,7 @@ import { json } from "../../http/responses.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** Characters of the keys in an address. */
+/** Maximum length of the keys in an address. */
 const TRUST_CHARACTERS = 4_000;
 
 const ImportQuery = Type.Object(
@@ -20,8 +21,7 @@ const ImportQuery = Type.Object(
     trust: Type.String({
       minLength: 1,
       maxLength: TRUST_CHARACTERS,
-      description:
-        "Public keys whose signatures count, in PEM; `catalog bundle-key` prints the one of an installation.",
+      description: "Trusted public keys in PEM; `catalog bundle-key` prints the key of an installation.",
     }),
     keep: Type.Optional(
       Type.Union([Type.Literal("true"), Type.Literal("false")], {
@@ -69,9 +69,9 @@ export function catalogImportRoutes({ router, domain, uploadTimes = ARCHIVE_TIME
         tags: ["Administration"],
         answers: {
           200: { description: "What changed, or would change", schema: ImportPlanView },
-          400: { description: "The body is cut, or the keys cannot be read" },
+          400: { description: "The body is truncated, or the keys cannot be read" },
           408: { description: "The body arrived too slowly" },
-          409: { description: "The policy in force names a package that would be removed" },
+          409: { description: "The current policy uses a package that would be removed" },
           413: { description: `The bundle has more than ${BUNDLE_UPLOAD_BYTES_MAX} bytes` },
           422: { description: "The bundle is not signed by these keys, or breaks a rule" },
           503: { description: "The disk is full" },

@@ -9,7 +9,7 @@ import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 const HEADERS = { contentType: "application/json", cacheControl: "private, no-cache" };
-/** How often the catalog is read while it changes all the time. */
+/** Maximum number of attempts to read a changing catalog page by page. */
 const ATTEMPTS_MAX = 5;
 
 export function catalogRoutes({ router, domain }: RouteContext) {
@@ -23,7 +23,8 @@ export function catalogRoutes({ router, domain }: RouteContext) {
       : undefined;
 
   /**
-   * The entries must be those of one revision: it reads them again if the catalog changed in the meantime, and at last all at once.
+   * The entries must come from one revision. If the catalog changes in the meantime, they are read again, finally in
+   * one step.
    */
   const prepare = async (organizationId: string): Promise<PreparedResponse> => {
     for (let attempt = 1; ; attempt++) {

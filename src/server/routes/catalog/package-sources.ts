@@ -1,5 +1,5 @@
-// Package sources for administrators: fetches or takes in a package, checks it and stores it as an artifact before anyone publishes
-// it.
+// Package sources for administrators: fetches or receives a package, checks it and stores it as an artifact before
+// anyone publishes it.
 import { Type } from "@sinclair/typebox";
 import { ARCHIVE_LIMITS } from "../../../domain/catalog/archive/archive.ts";
 import { PROVIDERS } from "../../../domain/catalog/connections/connection.ts";
@@ -77,10 +77,10 @@ export function packageSourceRoutes({ router, domain, uploadTimes = ARCHIVE_TIME
           200: { description: "The facts to confirm before publishing it", schema: SourceView },
           400: { description: "The source, the repository or its content cannot be used" },
           403: {
-            description: "Public sources are off, or the organization has not been given the namespace",
+            description: "Public sources are off, or the organization may not use the namespace",
           },
           404: { description: "Unknown connection" },
-          409: { description: "The host sends other content for a commit that was mirrored before" },
+          409: { description: "The host sends different content for a commit that was mirrored before" },
           429: { description: "Too many inspections, here or at the host" },
           502: { description: "The host refuses the credential, is not trusted or is not understood" },
           503: { description: "The host is down or too slow, or the disk is full" },
@@ -99,9 +99,9 @@ export function packageSourceRoutes({ router, domain, uploadTimes = ARCHIVE_TIME
         requires: "administrator",
         accepts: "bytes",
         query: UploadQuery,
-        detail: operation("uploadPackageSource", "Check and store a package, whose archive is the body", {
+        detail: operation("uploadPackageSource", "Check and store a package; the body is its archive", {
           200: { description: "The facts to confirm before publishing it", schema: SourceView },
-          400: { description: "The body is cut, or its name cannot be used" },
+          400: { description: "The body is truncated, or its name is invalid" },
           408: { description: "The body arrived too slowly" },
           413: { description: `The archive has more than ${ARCHIVE_LIMITS.compressedBytesMax} bytes` },
           429: { description: "Too many inspections at once" },

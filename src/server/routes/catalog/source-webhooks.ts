@@ -9,9 +9,9 @@ import { exchangeOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** Size limit of the body, in bytes: it has to be read whole for its signature. */
+/** Size limit of the body, in bytes. The signature covers the whole body. */
 export const WEBHOOK_BYTES_MAX = 1024 ** 2;
-/** Webhooks of one address. */
+/** Limit on webhooks from one address. */
 export const WEBHOOKS: RateLimit = { perSecond: 5, burst: 60 };
 
 const operation = operationsOf("Administration");
@@ -38,7 +38,7 @@ export function sourceWebhookRoutes({ router, domain, clock }: RouteContext) {
       params: Type.Object({ connectionId: Type.String() }),
       detail: operation(
         "announceSourceChange",
-        "A git host announces a change: the service checks for newer commits soon",
+        "Announce a change at a git host: the service checks for newer commits soon",
         {
           204: { description: "The branches and tags of the connection are checked soon" },
           403: { description: "The signature or the token is not valid" },
@@ -46,7 +46,7 @@ export function sourceWebhookRoutes({ router, domain, clock }: RouteContext) {
           413: { description: `The body has more than ${WEBHOOK_BYTES_MAX} bytes` },
           429: { description: "Too many webhooks from this network address" },
           503: {
-            description: "The service must be restarted, because it began without connections to watch",
+            description: "The service started without connections to watch; restart it",
           },
         },
       ),

@@ -26,12 +26,12 @@ import {
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** How long a form waits for a verification, which continues after that. */
+/** How long a form waits for a verification, which then continues in the background. */
 const VERIFY_WAIT_MS = 5 * SECOND_MS;
 
 /**
- * @returns the times between which the days of the address are, in the reader's zone: from the beginning of the first day to the end of
- *   the last one
+ * @returns the period of the days in the address, in the reader's zone: from the beginning of the first day to the end
+ * of the last one
  */
 function timesOf(reader: Reader, problems: Problem[] = []): AuditTimes {
   const { since, until } = listValues(reader);

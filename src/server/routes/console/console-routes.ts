@@ -67,7 +67,7 @@ function ownPages(context: RouteContext, console: Console, browser: Browser): vo
   ownAccountPages(context, console, browser);
 }
 
-/** Adds the pages that everybody may open, each with what the reader may see. */
+/** Adds the pages whose content depends on the reader. */
 function sessionAreaPages(context: RouteContext, console: Console): void {
   sessionListPages(context, console);
   sessionPages(context, console);

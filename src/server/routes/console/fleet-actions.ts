@@ -1,4 +1,4 @@
-// Removing and revoking workstations in the console: one, those selected on a page, or all that match the filters.
+// Removes and revokes workstations in the console: one, those selected on a page, or all that match the filters.
 import type { Selection } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -12,7 +12,7 @@ import { ACTS, type Act } from "../../console/workstations/words.ts";
 import { apiQuery, fleetFilter } from "./fleet-queries.ts";
 import { type Bulk, BulkActions } from "./lists/bulk.ts";
 
-/** A selection, with its filter as the API takes it for the equivalent command. */
+/** A selection, with its filter in the format of the API, for the equivalent command. */
 type Chosen = Selection & { query?: Values };
 
 export function createFleetActions(domain: Domain) {

@@ -17,10 +17,10 @@ import { apiQuery, fleetFilter, fleetPlace } from "./fleet-queries.ts";
 export interface ReadList {
   /** undefined if there are problems */
   page: ClientPage<ClientRow> | undefined;
-  /** what the rare filters offer; undefined while they are closed */
+  /** choices of the rare filters; undefined while they are closed */
   facets: ClientFacets | undefined;
   problems: readonly Problem[] | undefined;
-  /** as the API takes it */
+  /** in the format of the API */
   query: Record<string, string>;
 }
 
@@ -42,7 +42,7 @@ export async function readList(domain: Domain, reader: Reader): Promise<ReadList
   };
 }
 
-/** @returns all rows that the reader's address asks for, page by page; undefined if something is wrong with its filters */
+/** @returns all rows for the reader's address, page by page; undefined for invalid filters */
 export async function readExport(
   domain: Domain,
   reader: Reader,

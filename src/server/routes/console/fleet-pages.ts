@@ -59,7 +59,6 @@ async function explainTo({ governance }: Domain, { organizationId, userId }: Cli
 const loginOf = ({ access }: Domain, { grantId, loginSessionId }: ClientView): LoginView | undefined =>
   orUndefined(() => access.logins.show(grantId ?? loginSessionId));
 
-/** @returns undefined for things that do not exist */
 function orUndefined<Value>(find: () => Value): Value | undefined {
   try {
     return find();
@@ -80,7 +79,7 @@ export function fleetPages({ router, domain }: RouteContext, console: Console) {
 
   const file = async (reader: Reader) => {
     const pages = await readExport(domain, reader);
-    if (!pages) return seeOther(`${CLIENTS_PATH}${reader.url.search}`); // shows what is wrong with the filters
+    if (!pages) return seeOther(`${CLIENTS_PATH}${reader.url.search}`); // shows the problems of the filters
     const columns = CLIENT_CSV_COLUMNS;
     return exportAnswer(domain, reader, { list: "clients", name: "workstations", columns, pages });
   };
@@ -115,6 +114,6 @@ export function fleetPages({ router, domain }: RouteContext, console: Console) {
         console.show(request, "administrator", async (reader) =>
           clientPage(await shownClient(domain, reader, params.id)),
         ),
-      pageRoute("showClientPage", "One workstation, with what to do about it"),
+      pageRoute("showClientPage", "One workstation, with remedies"),
     );
 }

@@ -58,7 +58,7 @@ const sortOf = (sort: string): string => (sort.startsWith("-") ? `${sort.slice(1
 /**
  * @param query of `fleetFilter`
  * @param values of the address, for its days
- * @returns the query as the API takes it
+ * @returns the query in the format of the API
  */
 export const apiQuery = (
   query: ClientQuery,
@@ -117,7 +117,7 @@ export async function userIdOf(
   return undefined;
 }
 
-/** Workstations may report harnesses that this release does not know. They are read only for a name that it does not know. */
+/** Workstations may report harnesses that this release does not know. They are loaded only for an unknown name. */
 async function refuseUnknownHarness(
   { clients }: Domain,
   { organizationId, text, problems }: Named,
@@ -127,7 +127,7 @@ async function refuseUnknownHarness(
   if (harnesses.includes(text)) return;
   problems.push({
     pointer: "/harness",
-    detail: `harness ${quoted(text)} is not one that a workstation reported`,
+    detail: `no workstation has reported the harness ${quoted(text)}`,
   });
 }
 

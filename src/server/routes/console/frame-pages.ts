@@ -1,4 +1,4 @@
-// What every page of the console uses: its browser files, and the choice of colors.
+// Routes that every page of the console uses: its browser files, and the choice of colors.
 import { Type } from "@sinclair/typebox";
 import { readOwnPath } from "../../auth/own-path.ts";
 import { CONSOLE_ASSETS_PATH, findAsset } from "../../console/assets/assets.ts";
@@ -28,7 +28,7 @@ const assetOperation = operation("getConsoleAsset", "Script or style sheet of th
   },
 });
 
-/** A later version may label cards in another way. */
+/** Cached for a limited time, because a later version may label cards differently. */
 const LABELS_HEADERS = {
   "content-type": "text/css; charset=utf-8",
   "cache-control": "public, max-age=3600",

@@ -57,7 +57,7 @@ export function identityPages(context: RouteContext, console: Console) {
   const create = async ({ actor }: Reader, input: TokenInput) => {
     try {
       const made = await tokens.create(actor, newTokenOf(input));
-      const now = tokens.checkRevoke(actor, made.view.id); // a repeated form has the view of its first response
+      const now = tokens.checkRevoke(actor, made.view.id); // a repeated form gets the view of its first response
       return now.state === "revoked"
         ? revokedTokenPage(now)
         : createdTokenPage({ ...made, scimUrl: scimUrl() });
@@ -133,7 +133,7 @@ function tokenRevocationPages({ router, domain }: RouteContext, console: Console
     );
 }
 
-/** @returns the page of the tokens that the address asks for. The whole list is short, so no store pages it. */
+/** @returns the page of tokens for the address. The list is short, so it is paged in memory. */
 function tokenPage(all: readonly ScimTokenView[], values: Values): Page<ScimTokenView> {
   const problems: Problem[] = [];
   const show = readWord(values.show, { name: "show", words: [ALL_TOKENS], problems });
@@ -163,14 +163,14 @@ const FORM_SPENT: TokenRefusal = {
     {
       pointer: "",
       detail:
-        "this form has already created a token from other values. To create another one from the values below, send it again",
+        "this form has already created a token with other values. To create another token with the values below, send it again",
     },
   ],
   status: 409,
   isSpent: true,
 };
 
-/** Only a program sends such a form; a person who gets here has a form that is whole. */
+/** Only a program can send such a form. */
 const FORM_DAMAGED: TokenRefusal = {
   problems: [{ pointer: "", detail: "the form arrived damaged. Check the values below and send it again" }],
   status: 400,

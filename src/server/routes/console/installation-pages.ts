@@ -1,4 +1,4 @@
-// Pages about the running installation that change nothing: its checks, its settings, and its configuration as a file.
+// Read-only pages about the running installation: its checks, its settings, and its configuration as a file.
 import { Value } from "@sinclair/typebox/value";
 import { DeploymentConfigExport } from "../../../domain/governance/reading/admin-view.ts";
 import type { Console } from "../../console/console.ts";

@@ -16,7 +16,7 @@ import {
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** Entries of each action that are searched for the last change of a job. */
+/** Number of entries of each action to search for the last change of a job. */
 const ENTRIES_READ = 100;
 
 /** @returns functions that read jobs with their last changes by people */
@@ -86,11 +86,11 @@ export function jobPages(context: RouteContext, console: Console) {
 }
 
 function noticeOf(act: JobAction, { changed, job: { name, state } }: JobResult): string {
-  if (!changed) return `Nothing changed: ${name} is ${state} already.`;
+  if (!changed) return `Nothing changed: ${name} is already ${state}.`;
   if (act === "run") return `${name} starts within two seconds.`;
   return act === "pause"
     ? `${name} is paused. A run in progress continues.`
-    : `${name} is resumed. It runs at once if its time has passed.`;
+    : `${name} is resumed. It runs immediately if a run is overdue.`;
 }
 
 const noSuchAction = (): DomainError =>

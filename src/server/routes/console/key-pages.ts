@@ -1,4 +1,4 @@
-// The keys of the service in the console, and their rotation. The domain asks for a confirmed sign-in where one is required.
+// The keys of the service in the console, and their rotation. The domain requires a confirmed sign-in where necessary.
 import { Type } from "@sinclair/typebox";
 import type { Domain } from "../../../domain/domain.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -76,7 +76,7 @@ function readKind(text: string): KeyKind {
   return kind;
 }
 
-/** @returns the id of the key that signs or seals now: a form that is sent twice replaces it once */
+/** @returns the id of the current key, so that a form that is sent twice replaces it once */
 const keyInUse = (domain: Domain, kind: KeyKind): string | undefined =>
   kind === "sealing"
     ? domain.sealingKeys.list().find(({ state }) => state === "active")?.id

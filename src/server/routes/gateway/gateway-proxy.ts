@@ -29,7 +29,7 @@ const Resolved = Type.Object({
   user_id: Id,
   email: Type.String({ format: "email" }),
   organization_id: Id,
-  session_expires_at: Type.String({ format: "date-time", description: "latest time to ask again" }),
+  session_expires_at: Type.String({ format: "date-time", description: "latest time for the next request" }),
 });
 
 const REASONS: readonly RejectionReason[] = ["not_found", "blocked", "revoked"];

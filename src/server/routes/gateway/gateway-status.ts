@@ -27,7 +27,7 @@ export const gatewayStatusOf = (
     isForwardedElsewhere: isForwardedElsewhere?.() ?? false,
   });
 
-/** Checks of one user. A visible page of the console checks once a minute, and each check calls other machines. */
+/** Limit on checks of one user. A visible page of the console checks once a minute, and each check contacts other machines. */
 export const HEALTH_CHECKS: RateLimit = { perSecond: 0.5, burst: 20 };
 
 /** @returns a function that throws DomainError `gateway.too_many_checks` */
@@ -40,7 +40,7 @@ export const createHealthBudget = (clock: Clock): SpendRequest =>
   });
 
 /**
- * Asks the inference proxy, and on request the gateway too.
+ * Checks the inference proxy, and on request also the gateway.
  * @throws DomainError `gateway.no_proxy`, `gateway.not_forwarding`, `gateway.too_many_checks`
  */
 export async function healthOf(

@@ -1,5 +1,5 @@
-// Gateway keys of the calling user. Every operation answers the key's full status; gateway errors become a refusal with a
-// status that clients know. inference.ts has the tokens for the inference proxy.
+// Gateway keys of the calling user. Every operation returns the key's full status. Gateway errors become refusals with
+// a status that clients know. inference.ts has the tokens for the inference proxy.
 import { Type } from "@sinclair/typebox";
 import { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
 import { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
@@ -62,7 +62,7 @@ export function gatewayKeyRoutes({ router, domain }: RouteContext) {
         accepts: "nothing",
         detail: describe(
           "validateGatewayKey",
-          "Ask the gateway about the caller's key",
+          "Check the caller's key at the gateway",
           provisioningResponses,
         ),
       },
@@ -88,7 +88,7 @@ export function gatewayKeyRoutes({ router, domain }: RouteContext) {
         accepts: "nothing",
         detail: describe(
           "revokeGatewayKey",
-          "Revoke the caller's gateway key, here at once and at the gateway as soon as it is reachable",
+          "Revoke the caller's gateway key, here immediately and at the gateway as soon as it is reachable",
           keyResponses,
         ),
       },
@@ -127,7 +127,7 @@ export function gatewayRoutes(context: RouteContext) {
         accepts: "nothing",
         query: HealthParameters,
         detail: describe("checkGatewayProxyHealth", "Health of the inference proxy", {
-          200: { description: "Its answer, or the lack of one", schema: ProxyHealth },
+          200: { description: "The health, or why it is unknown", schema: ProxyHealth },
           400: {
             description:
               "`upstream` is not 1, no inference proxy is configured, or this service does not forward",

@@ -1,5 +1,5 @@
-// Inference tokens for workstations, and the public keys that the inference proxy verifies them with. gateway.ts has the
-// gateway keys, gateway-proxy.ts the proxy's own operations.
+// Inference tokens for workstations, and the public keys with which the inference proxy verifies them. gateway.ts has
+// the gateway keys, gateway-proxy.ts the proxy's own operations.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { DomainError, invariant } from "../../../platform/errors.ts";
@@ -10,8 +10,8 @@ import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 /**
- * A rotated key is used immediately, so caches have to refresh soon. While the service does not answer, an old key set is
- * better than none.
+ * A rotated key is used immediately, so caches have to refresh soon. If the service does not answer, caches may serve
+ * an old key set.
  */
 const KEYS_CACHE_CONTROL = "public, max-age=60, stale-if-error=86400";
 

@@ -20,7 +20,7 @@ import type { RouteContext } from "../../router.ts";
 const Acknowledgement = Type.Object(
   {
     model_id: Type.String(),
-    fingerprint: Type.String({ description: "Of the model as the administrator saw it" }),
+    fingerprint: Type.String({ description: "The fingerprint that the administrator saw" }),
   },
   { additionalProperties: false },
 );
@@ -32,7 +32,7 @@ const Assignment = Type.Object(
   {
     base_revision: Type.Optional(
       Type.String({
-        description: "The revision that the author began from; may be left out beside If-Match",
+        description: "The base revision of the author; optional with If-Match",
       }),
     ),
     comment: Type.Optional(Type.String()),
@@ -42,7 +42,7 @@ const Assignment = Type.Object(
     default_model: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
         description:
-          "The model that the agent starts with, one of the list; null for none. Left out, the current one stays",
+          "The model that the agent starts with, one of the list; null for none; the current one if omitted",
       }),
     ),
   },
@@ -62,19 +62,19 @@ const described = {
     }),
     IF_NONE_MATCH,
   ),
-  refresh: documented("refreshGatewayModels", "Ask the gateway for its models", {
+  refresh: documented("refreshGatewayModels", "Fetch the models from the gateway", {
     200: {
       description:
-        "The catalog; `sync.discovery_supported` is false if the provisioner cannot list models. A refresh that runs already is joined",
+        "The catalog; `sync.discovery_supported` is false if the provisioner cannot list models. A request during a refresh joins it",
       schema: ModelCatalogView,
     },
     ...off,
-    502: { description: "The gateway refuses, or its answer is not usable; the catalog stays as it was" },
-    503: { description: "The gateway did not answer; the catalog stays as it was" },
+    502: { description: "The gateway refused, or its answer is unusable; the catalog does not change" },
+    503: { description: "The gateway did not answer; the catalog does not change" },
   }),
-  acknowledge: documented("acknowledgeGatewayModel", "Accept what a model is now", {
+  acknowledge: documented("acknowledgeGatewayModel", "Accept the current state of a model", {
     200: { description: "Done, now or before", schema: Acknowledged },
-    404: { description: "Gateway mode is off, or the gateway never offered the model" },
+    404: { description: "Gateway mode is off, or the gateway has never offered the model" },
     409: { description: "`gateway.model_changed`: the model has another fingerprint now" },
   }),
   assign: withHeaders(

@@ -58,7 +58,7 @@ const SummaryParameters = Type.Object(
     bucket: parameter({
       type: "string",
       enum: BUCKETS,
-      description: `What one of at most ${POINTS_MAX} points covers, in UTC; if omitted, hours for up to three days`,
+      description: `Period of each of at most ${POINTS_MAX} points, in UTC; if omitted, hours for up to three days`,
     }),
     by: parameter({
       type: "string",
@@ -72,7 +72,7 @@ const SummaryParameters = Type.Object(
 const FacetParameters = Type.Object(
   {
     user_q: text(SEARCH_LENGTH_MAX, "Part of a user's address"),
-    selected_user_id: uuid("Listed first among the users, even if it does not match user_q"),
+    selected_user_id: uuid("This user is listed first, even without matching user_q"),
   },
   { additionalProperties: false },
 );
@@ -96,18 +96,18 @@ const described = {
       503: { description: "The summary takes too long, or too many searches are running" },
     },
   ),
-  facets: describe("getGatewayRequestLogFacets", "Values that filters of the request log offer", {
+  facets: describe("getGatewayRequestLogFacets", "Values for the filters of the request log", {
     200: { description: "Facets", schema: RequestLogFacets },
   }),
   add: describe("addGatewayRequestLog", "Add one row to the request log", {
     ...taken,
     404: { description: "No token of the inference proxy is configured" },
-    503: { description: "No room at present" },
+    503: { description: "The queue is full at present" },
   }),
   addBatch: describe("addGatewayRequestLogs", `Add up to ${EVENTS_MAX} rows to the request log, or none`, {
     ...taken,
     404: { description: "No token of the inference proxy is configured" },
-    503: { description: "No room at present" },
+    503: { description: "The queue is full at present" },
   }),
 };
 

@@ -1,18 +1,18 @@
-// Places where the policy does not follow the configuration file: both values, and keeping those of the policy. Taking a value of
-// the file is a save of the draft (policy-draft.ts).
+// Conflicts between the policy and the configuration file: lists both values, and keeps those of the policy. To take a
+// value of the file, save the draft (policy-draft.ts).
 import { Type } from "@sinclair/typebox";
 import { actorOf } from "../../http/exchange.ts";
 import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
-const Version = Type.String({ description: "Another one as soon as a value or a place changes" });
+const Version = Type.String({ description: "Changes as soon as a value or a place changes" });
 const DeploymentConflicts = Type.Object({
   version: Version,
-  total: Type.Integer({ description: "How many there are" }),
+  total: Type.Integer({ description: "The total number" }),
   conflicts: Type.Array(
     Type.Object({
-      path: Type.String({ description: "An entry of a list is named by its id or name" }),
+      path: Type.String({ description: "Entries of lists are identified by id or name" }),
       policy: Type.Optional(Type.Unknown({ description: "Value in force; omitted if there is none" })),
       file: Type.Optional(Type.Unknown({ description: "Value of the file; omitted if there is none" })),
     }),
@@ -20,7 +20,7 @@ const DeploymentConflicts = Type.Object({
 });
 const KeepPolicy = Type.Object(
   {
-    version: Type.String({ description: "The version that the author has read" }),
+    version: Type.String({ description: "The version that the author read" }),
     paths: Type.Array(Type.String(), { minItems: 1 }),
   },
   { additionalProperties: false },
@@ -29,13 +29,9 @@ const KeepPolicy = Type.Object(
 const documented = operationsOf("Administration");
 const answered = { 200: { description: "Places that differ", schema: DeploymentConflicts } };
 const described = {
-  read: documented(
-    "getDeploymentConflicts",
-    "Places where the policy does not follow the configuration file",
-    {
-      ...answered,
-    },
-  ),
+  read: documented("getDeploymentConflicts", "Conflicts between the policy and the configuration file", {
+    ...answered,
+  }),
   keep: documented("keepDeploymentConflicts", "Keep the values of the policy, until the file changes there", {
     ...answered,
     404: { description: "`policy_conflict.none`: one of the places has no conflict" },

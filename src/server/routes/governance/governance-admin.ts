@@ -29,24 +29,24 @@ const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.String({ enu
 const RevisionParameters = Type.Object(
   {
     ...KeyedParameters,
-    cursor: parameter({ description: "`revision` of the last entry of the page before, or its number" }),
+    cursor: parameter({ description: "`revision` of the last entry of the previous page, or its number" }),
   },
   { additionalProperties: false },
 );
 
 const documented = operationsOf("Administration");
-/** for every operation that reads or writes a document */
+/** limits of every operation that reads or writes a document */
 const waiting = {
   503: {
     description:
-      "`document.busy`, `document.too_slow`: too many large documents wait, or this one takes too long; Retry-After says when to try again",
+      "`document.busy`, `document.too_slow`: too many large documents wait, or this one takes too long; Retry-After gives the time until the next attempt",
   },
 };
 const read = {
   ...waiting,
   400: {
     description:
-      "The input is refused; `document.too_slow`: a document takes more than 2 s of processor time to read as YAML and is read at once as JSON",
+      "The input is refused; `document.too_slow`: reading a document as YAML takes more than 2 s of processor time; send it as JSON",
   },
 };
 const reading: typeof documented = (...text) => withHeaders(documented(...text), IF_NONE_MATCH);

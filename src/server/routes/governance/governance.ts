@@ -62,7 +62,7 @@ export function governanceRoutes({ router, domain, metrics, streams }: RouteCont
       detail: describe("streamGovernanceRevisions", "Events with the ids of policy revisions", {
         200: {
           description:
-            "An event `revision` with the id of the current revision at once, then one for each published revision; ends when the credential expires or an event may have been missed",
+            "An event `revision` with the id of the current revision, then one for each published revision; ends when the credential expires or an event may have been missed",
           schema: Type.String(),
           mediaType: "text/event-stream",
         },
@@ -148,7 +148,7 @@ const RESULTS: Readonly<Record<number, string>> = {
   409: "key_needed",
   426: "client_too_old",
 };
-/** Any other status below 500, such as 429 for too many invalid tokens: nothing is wrong with the policy. */
+/** Other statuses below 500, such as 429 for too many invalid tokens, do not concern the policy. */
 const REFUSED = "refused";
 const FAILED = "failed";
 

@@ -13,7 +13,7 @@ export function harnessRoutes({ router, domain }: RouteContext) {
       tags: ["Configuration"],
       answers: {
         200: {
-          description: "Registry in force: of this build, extended by the harness file of the installation",
+          description: "The registry of this build, extended by the harness file of the installation",
           schema: HarnessMetadata,
         },
         304: { description: "Unchanged since the ETag in If-None-Match" },

@@ -34,7 +34,7 @@ type PackageChange = NonNullable<Static<typeof SavePolicyDraft>["package"]>;
 const DraftQuery = Type.Object(
   {
     draft: parameter({
-      description: "Id of a draft that is shared, or of the own one; the own one if omitted",
+      description: "Id of a shared draft or of the caller's own; the own draft if omitted",
     }),
   },
   { additionalProperties: false },
@@ -42,7 +42,9 @@ const DraftQuery = Type.Object(
 
 const documented = operationsOf("Administration");
 const busy = {
-  503: { description: "`document.busy`, `document.too_slow`: Retry-After says when to try again" },
+  503: {
+    description: "`document.busy`, `document.too_slow`: Retry-After gives the time until the next attempt",
+  },
 };
 const absent = {
   404: {
@@ -52,7 +54,7 @@ const absent = {
 const changed = {
   409: {
     description:
-      "`policy_draft.changed`: it was saved elsewhere after that version; `policy_draft.broken_text`: another text of it has problems and would be replaced",
+      "`policy_draft.changed`: it was saved elsewhere after that version; `policy_draft.broken_text`: another text of the draft has problems and would be replaced",
   },
 };
 const draft = { 200: { description: "Draft", schema: PolicyDraft } };
@@ -60,7 +62,7 @@ const draft = { 200: { description: "Draft", schema: PolicyDraft } };
 const described = {
   read: documented(
     "getPolicyDraft",
-    "The own draft of the policy, or a shared one; without an own one, a new one that is not saved",
+    "The caller's draft of the policy, or a shared one; without a draft, a new one that is not saved",
     {
       ...draft,
       404: {
@@ -70,24 +72,24 @@ const described = {
       ...busy,
     },
   ),
-  save: documented("savePolicyDraft", "Save one part of the own draft; publishes nothing", {
+  save: documented("savePolicyDraft", "Save one part of the caller's draft; publishes nothing", {
     ...draft,
     ...changed,
-    400: { description: "Not exactly one part, or extensions with problems; the draft stays as it is" },
+    400: { description: "Not exactly one part, or extensions with problems; the draft does not change" },
     404: { description: "No policy is published, or there is no such revision, package or conflict" },
     ...busy,
   }),
-  discard: documented("discardPolicyDraft", "Discard the own draft", {
+  discard: documented("discardPolicyDraft", "Discard the caller's draft", {
     204: { description: "Discarded" },
     ...absent,
   }),
-  merge: documented("mergePolicyDraft", "Merge what was published since with the own draft", {
+  merge: documented("mergePolicyDraft", "Merge later publications into the caller's draft", {
     200: { description: "Merged, or the places to decide first", schema: MergedPolicyDraft },
     ...absent,
     409: { description: "`policy_draft.changed`, `policy_draft.broken_text`" },
     ...busy,
   }),
-  publish: documented("publishPolicyDraft", "Publish a draft as one revision; it ends with that", {
+  publish: documented("publishPolicyDraft", "Publish a draft as one revision, and remove the draft", {
     200: {
       description: "Published revision, or the current one when nothing changed",
       schema: PublishedPolicyDraft,

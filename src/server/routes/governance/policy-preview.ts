@@ -1,4 +1,4 @@
-// What a change of the policy would do, before anything is published: the problems of a text, and the effect of a draft.
+// Previews of changes of the policy: the problems of a text, and the effect of a draft. They publish nothing.
 import { type Static, Type } from "@sinclair/typebox";
 import { PolicyImpactView, toPolicyImpact } from "../../../domain/clients/rollout/impact-wire.ts";
 import { IMPACT_TURN_MS } from "../../../domain/clients/service.ts";
@@ -17,7 +17,7 @@ const Text = Type.Object(
     part: Type.Optional(
       Type.Union([Type.Literal("policy"), ...HARNESS_KEYS.map((key) => Type.Literal(key))], {
         description:
-          "`policy`, the default: the policy without extensions; a harness: its settings, and the own draft or the current policy says the rest",
+          "`policy`, the default: the policy without extensions; a harness: its settings, with the rest from the caller's draft or the current policy",
       }),
     ),
   },
@@ -37,12 +37,14 @@ const Checked = Type.Object({
 const Previewed = Type.Object(
   {
     draft: Type.Optional(
-      Type.String({ description: "Id of a draft; without it and a document, the own one" }),
+      Type.String({ description: "Id of a draft; without it and without a document, the caller's draft" }),
     ),
     document: Type.Optional(
       Type.Object(
         {},
-        { description: "A whole document instead of a draft, as `GET /admin/governance-config` has it" },
+        {
+          description: "A whole document instead of a draft, in the format of `GET /admin/governance-config`",
+        },
       ),
     ),
   },
@@ -51,7 +53,9 @@ const Previewed = Type.Object(
 
 const documented = operationsOf("Administration");
 const busy = {
-  503: { description: "`document.busy`, `document.too_slow`: Retry-After says when to try again" },
+  503: {
+    description: "`document.busy`, `document.too_slow`: Retry-After gives the time until the next attempt",
+  },
 };
 const described = {
   check: documented("checkGovernanceConfig", "All problems of a text of the policy; publishes nothing", {
@@ -59,13 +63,18 @@ const described = {
     404: { description: "No policy is published" },
     ...busy,
   }),
-  impact: documented("previewPolicyImpact", "Whom a draft or a document of the policy would reach", {
-    200: { description: "Effect", schema: PolicyImpactView },
-    400: {
-      description: "`governance.invalid`: the document has problems; `policy.impact`: a draft and a document",
+  impact: documented(
+    "previewPolicyImpact",
+    "Users and workstations that a draft or a document of the policy would affect",
+    {
+      200: { description: "Effect", schema: PolicyImpactView },
+      400: {
+        description:
+          "`governance.invalid`: the document has problems; `policy.impact`: a draft and a document",
+      },
+      404: { description: "`policy_draft.none`: there is no such draft" },
     },
-    404: { description: "`policy_draft.none`: there is no such draft" },
-  }),
+  ),
 };
 
 export function policyPreviewRoutes({ router, domain: { clients, governance } }: RouteContext) {

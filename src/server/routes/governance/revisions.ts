@@ -1,4 +1,4 @@
-// Revisions of the policy: one of them, the difference between two, how one arrives, what it means for a user, and rollback.
+// Revisions of the policy: one revision, the difference between two, rollout, effect on a user, and rollback.
 import { Type } from "@sinclair/typebox";
 import { RolloutView, toRollout } from "../../../domain/clients/rollout/rollout-wire.ts";
 import { AdminConfig } from "../../../domain/governance/reading/admin-view.ts";
@@ -12,7 +12,7 @@ import { explanationDocument } from "../../policy-api/explanation.ts";
 import type { RouteContext } from "../../router.ts";
 
 const revisionNamed = { type: "string", description: "Id or number of a revision" };
-/** Not validated: anything that is neither is an unknown revision. */
+/** Not validated, because any other text is an unknown revision. */
 const RevisionPath = Type.Object({ revision: Type.Unknown(revisionNamed) });
 const DiffParameters = Type.Object(
   {
@@ -23,7 +23,7 @@ const DiffParameters = Type.Object(
 );
 const ExplainParameters = Type.Object(
   {
-    user_id: parameter({ description: "Needed: id or address of the user" }),
+    user_id: parameter({ description: "Required: id or address of the user" }),
     harness: parameter({ enum: HARNESS_KEYS, description: "Needed" }),
     installed: parameter({ description: "Installed version of the harness, such as 1.2.3" }),
     revision: parameter({ ...revisionNamed, description: "Id or number; the current one if omitted" }),
@@ -33,7 +33,7 @@ const ExplainParameters = Type.Object(
 const Rollback = Type.Object(
   {
     revision: Type.String({ description: "The revision to publish again, with its audiences" }),
-    base_revision: Type.String({ description: "The revision that the author began from" }),
+    base_revision: Type.String({ description: "The base revision of the author" }),
     comment: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
@@ -44,9 +44,9 @@ const Difference = Type.Object({
   to: Type.String(),
   changes: Type.Array(
     Type.Object({
-      path: Type.String({ description: "An entry of a list is named by its id or name" }),
+      path: Type.String({ description: "Entries of lists are identified by id or name" }),
       order: Type.Optional(
-        Type.Literal(true, { description: "Only the order of the list differs; the sides are names" }),
+        Type.Literal(true, { description: "Only the order of the list differs; both sides contain names" }),
       ),
       before: Type.Optional(Type.Unknown()),
       after: Type.Optional(Type.Unknown()),
@@ -80,7 +80,7 @@ const described = {
     ...absent,
     503: { description: "`document.busy`: Retry-After says when to try again" },
   }),
-  rollout: documented("getPolicyRollout", "How a revision arrives at workstations", {
+  rollout: documented("getPolicyRollout", "Rollout of a revision to workstations", {
     200: { description: "Counts, refusals and samples", schema: RolloutView },
     ...absent,
   }),

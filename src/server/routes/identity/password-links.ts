@@ -1,4 +1,4 @@
-// Links with which a user sets a new password, for administrators. Only the response that creates a link contains it.
+// Links that let a user set a new password, for administrators. Only the response that creates a link contains it.
 import { Type } from "@sinclair/typebox";
 import { passwordUrl } from "../../../domain/identity/model.ts";
 import {
@@ -24,7 +24,7 @@ const documented = operationsOf("User management");
 const detail = withHeaders(
   documented(
     "createPasswordLink",
-    "Give a user, also one of an identity provider, a link to set a new password; it replaces an earlier link",
+    "Create a link that lets a user, including a provisioned one, set a new password; it replaces an earlier link",
     {
       201: {
         description: "Created; password and logins stay until the link is used",
@@ -34,7 +34,7 @@ const detail = withHeaders(
         description:
           "The user is removed, suspended, the caller, or protected, or signs in at the identity provider only",
       },
-      429: { description: "The administrator made too many links" },
+      429: { description: "The administrator created too many links" },
     },
   ),
   IDEMPOTENCY_KEY,

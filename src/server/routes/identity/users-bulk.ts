@@ -1,4 +1,4 @@
-// Changing many users, for programs. The identity area decides what may happen to each of them.
+// Operations that change many users. The identity area decides what may happen to each one.
 import { type Static, Type } from "@sinclair/typebox";
 import { NOT_SEEN_DAYS_MAX } from "../../../domain/clients/limits.ts";
 import type { UserQuery } from "../../../domain/identity/directory/user-directory.ts";
@@ -15,7 +15,7 @@ import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 import { GROUP_TEXT, NOT_SEEN_TEXT } from "./users.ts";
 
-/** As in the query of the list. */
+/** The same filters as in the query of the list. */
 const UserFilter = {
   q: Type.Optional(Type.String({ description: `Text to find, at most ${SEARCH_LENGTH_MAX} characters` })),
   role: Type.Optional(Type.String({ enum: ROLES })),

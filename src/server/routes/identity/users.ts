@@ -37,7 +37,7 @@ const UserPath = Type.Object({ id: Uuid });
 
 export const GROUP_TEXT = "Members of this group: id, name or external id";
 export const NOT_SEEN_TEXT =
-  "Users whose workstations sent no report for so many days, and users without a workstation";
+  "Users whose workstations sent no report for this many days, and users without a workstation";
 
 const UserParameters = Type.Object(
   {
@@ -151,7 +151,7 @@ export function userRoutes(context: RouteContext) {
         const update = { ...body, expect: expectationOf(request, toAdminUser) };
         if (isDryRun(query)) {
           const preview = users.checkUpdate(actorOf(request), params.id, update);
-          return json(toChangedAdminUser(preview)); // no ETag: the record does not have this state
+          return json(toChangedAdminUser(preview)); // no ETag, because the record does not contain this state
         }
         const changed = await users.update(actorOf(request), params.id, update);
         return json(toChangedAdminUser(changed), { headers: { etag: recordTag(toAdminUser(changed)) } });
@@ -188,7 +188,7 @@ export function userRoutes(context: RouteContext) {
     );
 }
 
-/** @returns the lists from which a user is chosen */
+/** @returns the lists for choosing a user */
 function userOptionRoutes({ router, domain, spendSearch }: RouteContext) {
   const { users } = domain.identity;
 

@@ -48,7 +48,7 @@ const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns the sign-in page and its form */
 export function signInPages({ router, domain, baseUrl }: RouteContext, browser: Browser) {
-  /** @returns what the page offers in addition to passwords; undefined without a provider */
+  /** @returns the sign-in at the provider that the page offers; undefined without a provider */
   const offer = ({ next, wantsPassword }: Wanted): ProviderOffer | undefined => {
     const settings = domain.sso.settings();
     if (!settings) return undefined;
@@ -115,7 +115,7 @@ export function signInPages({ router, domain, baseUrl }: RouteContext, browser: 
 interface Wanted {
   /** path to continue at */
   next: string | undefined;
-  /** whether the visitor asked for the recovery password */
+  /** whether the visitor requested the recovery password */
   wantsPassword: boolean;
 }
 
@@ -123,7 +123,7 @@ interface Wanted {
 export function accountPages({ router, domain, baseUrl, hasConsole }: RouteContext, browser: Browser) {
   const { sessions } = domain.access;
 
-  /** @returns where the session at the provider ends, if signing out here shall end it too and the provider answers */
+  /** @returns the sign-out address of the provider, if the session there must end too and the provider answers */
   const providerLogout = async ({ sessionToken, principal }: Visitor) => {
     const settings = domain.sso.settings();
     if (settings?.logout !== "idp" || sessions.find(sessionToken)?.method !== "oidc") return undefined;
@@ -184,7 +184,7 @@ export function accountPages({ router, domain, baseUrl, hasConsole }: RouteConte
     });
 }
 
-/** @returns the style sheet, the icon and the script under names that change with their content */
+/** @returns the routes of the style sheet, the icon and the script, whose names change with their content */
 export function assetRoutes({ router }: RouteContext) {
   const cacheControl = "public, max-age=31536000, immutable";
   const styleSheet = prepareResponse(Buffer.from(styleSheetBody), {

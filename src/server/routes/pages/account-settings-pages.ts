@@ -101,7 +101,7 @@ export function ownLoginPages(context: RouteContext, browser: Browser) {
         if (params.id === visitor.sessionId) return seeOther("/sign-out", [expiredSessionCookie(baseUrl())]);
         return seeOther(accountPathAfter("login"));
       },
-      formRoute(PlainForm, formOperation("sendEndOfLogin", "Ends one login of the person who is signed in")),
+      formRoute(PlainForm, formOperation("sendEndOfLogin", "Ends one login of the signed-in person")),
     )
     .get(
       everywhere,

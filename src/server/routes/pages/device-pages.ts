@@ -35,8 +35,8 @@ export function codeEntryPages({ router, domain, baseUrl }: RouteContext, browse
   const { deviceLogins, settings } = domain.access;
 
   /**
-   * The session of the page has ended. Nobody else may choose the code that the person finds after the sign-in, and no form token
-   * proves that without a session, so the browser must say that the form is ours.
+   * The session of the page has ended, so no form token proves that this person typed the code. The browser must
+   * therefore confirm that the form comes from our origin.
    * @returns the cookies that carry the code through the sign-in
    */
   const keepWaiting = (request: Request, typed: string): string[] => {
@@ -114,14 +114,11 @@ export function approvalPages({ router, domain }: RouteContext, browser: Browser
           deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token });
         return approvals.decide(request, { action: linkPath(params.token), form: body, decide });
       },
-      formRoute(
-        DecisionForm,
-        formOperation("sendApproval", "Approves or refuses the device login of a link"),
-      ),
+      formRoute(DecisionForm, formOperation("sendApproval", "Approve or refuse the device login of a link")),
     );
 }
 
-/** @returns the approval page of a typed code, which claimed the login for its user when it was submitted */
+/** @returns the approval page of a typed code; submitting the code claimed the login for its user */
 export function codeConfirmationPages({ router, domain, baseUrl }: RouteContext, browser: Browser) {
   const { deviceLogins } = domain.access;
   const approvals = createApprovals(browser, detourOf);

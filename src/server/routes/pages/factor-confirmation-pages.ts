@@ -1,5 +1,5 @@
-// The confirmation that sensitive operations need: asks for the second factor again, for the password of a user without one, or for a
-// sign-in at the identity provider where the account has neither.
+// The confirmation for sensitive operations. It requires the second factor, or the password of a user without one, or a
+// sign-in at the identity provider for an account with neither.
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
@@ -39,10 +39,10 @@ const ConfirmForm = formOf({
   password: FormField,
 });
 
-/** @returns the path of the page that confirms the browser and leads on to `next` */
+/** @returns the path of the page that confirms the browser and continues to `next` */
 export const confirmPath = (next: string): string => leadingTo(CONFIRM, next);
 
-/** @returns the path of a page that leads on to `next` */
+/** @returns the path of a page that continues to `next` */
 export const leadingTo = (path: string, next: string | undefined): string =>
   next === undefined ? path : `${path}?next=${encodeURIComponent(next)}`;
 
@@ -51,8 +51,7 @@ export const needsConfirmation = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === "access.confirmation_needed";
 
 /**
- * @param back where the browser continues afterwards
- * @returns the redirect to what the browser must do first; undefined for any other error
+ * @param back path to continue to afterwards @returns the redirect to the required step; undefined for any other error
  */
 export function detourOf(error: unknown, back: string): Response | undefined {
   if (needsConfirmation(error)) return seeOther(confirmPath(back));
@@ -69,7 +68,7 @@ export const sessionOf = (request: Request, { sessionId }: Visitor) => ({
   sessionId,
 });
 
-/** @returns a function that runs work for a signed-in visitor and asks for a confirmation where the domain requires one */
+/** @returns a function that runs work for a signed-in visitor, after a confirmation if the domain requires one */
 export const createForVisitor =
   (browser: Browser) =>
   async (request: Request, back: string, work: Work): Promise<Response> => {
@@ -123,7 +122,7 @@ export function confirmationPages({ router, domain, countFactor }: RouteContext,
       {
         requires: "nobody",
         query: ConfirmQuery,
-        detail: pageOperation("showConfirmation", "Asks who is there before something sensitive"),
+        detail: pageOperation("showConfirmation", "Asks for confirmation of the identity"),
       },
     )
     .post(

@@ -1,5 +1,5 @@
-// Second factors below the account: the list, setting up and removing, and recovery codes. The domain refuses a change in a
-// browser that was not confirmed recently; factor-confirmation-pages.ts then asks and leads back.
+// Second factors below the account: the list, setting up and removing, and recovery codes. The domain refuses a change
+// in a browser without a recent confirmation; factor-confirmation-pages.ts then asks for one and returns.
 import type { FactorsView } from "../../../domain/access/second-factor/second-factors.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { Secret } from "../../../platform/secret.ts";

@@ -35,7 +35,7 @@ export const pathWith = (path: string, next: string | undefined): string =>
 export const factorPath = (demand: Demand, next: string | undefined): string =>
   pathWith(demand === "enrollment" ? SETUP : PROOF, next);
 
-/** @returns a function that shows the sign-in page of a browser whose sign-in is over */
+/** @returns a function that shows the sign-in page after an attempt has ended */
 export const createStartAgain =
   ({ baseUrl }: RouteContext, browser: Browser) =>
   (request: Request, next: string | undefined): Response => {
@@ -47,7 +47,7 @@ export const createStartAgain =
     return page(html, { status: 401, cookies: [...cookies, expiredAttemptCookie(baseUrl())] });
   };
 
-/** The reason if a sign-in ended after its page was shown and before its form was sent. */
+/** The reason for a sign-in that ended between its page and its form. */
 export const OVER = "access.sign_in_expired";
 
 export function factorSignInPages(context: RouteContext, browser: Browser) {

@@ -1,5 +1,5 @@
-// Sets the first second factor up right after the password, for users who must have one. The browser has no session until it is
-// done; a cookie identifies the sign-in.
+// Sets up the first second factor right after the password, for users who must have one. Until then the browser has no
+// session; a cookie identifies the sign-in.
 import type { SignedInAndSetUp } from "../../../domain/access/sign-in/factor-sign-in.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, BrowserAttempt } from "../../auth/browser.ts";
@@ -56,12 +56,12 @@ export function firstFactorPages(context: RouteContext, browser: Browser) {
     {
       requires: "nobody",
       query: NextQuery,
-      detail: pageOperation("showFactorSetup", "Leads a user who must have a second factor to one"),
+      detail: pageOperation("showFactorSetup", "Offers second factors to a user who must have one"),
     },
   );
 }
 
-/** @returns a function that runs work for a sign-in that must set up a factor; any other leads to where it belongs */
+/** @returns a function that runs work for a sign-in that must set up a factor; other sign-ins are redirected */
 function createForAttempt(context: RouteContext, browser: Browser) {
   const { factorSignIns } = context.domain.access;
   const startAgain = createStartAgain(context, browser);

@@ -16,7 +16,7 @@ const KEY_PATH = `${ACCOUNT_PATH}/gateway-key`;
 export function ownKeyPages({ router, domain }: RouteContext, browser: Browser) {
   const { keys } = domain.gateway;
 
-  /** A refusal by the gateway is not an error here: the page shows it in the key's state. */
+  /** A refusal by the gateway is not an error, because the page shows it in the key's state. */
   const change = async (
     request: Request,
     csrf: string | undefined,

@@ -1,5 +1,5 @@
-// The pages behind a one-time link whose holder chooses a password: form, done, or unavailable. The pages of invitations and of
-// password links are made from these.
+// The pages of a one-time link for choosing a password: form, done, or unavailable. Invitations and password links both
+// use them.
 import { PASSWORD_LENGTH_MIN } from "../../../domain/identity/users/passwords.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser } from "../../auth/browser.ts";
@@ -16,16 +16,16 @@ const PasswordForm = formOf({ csrf: FormField, token: FormField, password: FormF
 export interface PasswordLinkPages {
   /** name of the router */
   path: string;
-  /** reason of the error for a link that cannot be used */
+  /** error reason of an unusable link */
   unavailableReason: string;
-  /** @returns the page for a link that cannot be used */
+  /** @returns the page for an unusable link */
   unavailablePage(shown: { branding: Branding }): string;
-  /** @returns a page to show instead of the form; undefined for the form. @throws for a link that cannot be used */
+  /** @returns a page to show instead of the form; undefined for the form. @throws for an unusable link */
   insteadOfForm?(token: Secret): string | undefined;
-  /** @returns the page that asks for the password. @throws for a link that cannot be used */
+  /** @returns the page that asks for the password. @throws for an unusable link */
   formPage(form: Omit<PasswordLinkProps, "email">): string;
   donePage(shown: { branding: Branding }): string;
-  /** Uses the link up. @throws `identity.invalid` for a password that is not accepted */
+  /** Consumes the link. @throws `identity.invalid` for a password that is not accepted */
   use(given: { token: Secret; password: Secret; requestId: string; address?: string }): Promise<unknown>;
   operations: Readonly<Record<"show" | "send" | "done", ReturnType<typeof pageOperation>>>;
 }

@@ -1,4 +1,5 @@
-// Pages of sign-in at the identity provider: the way there, the way back, and the proof of a password that links a local account.
+// Pages of sign-in at the identity provider: the redirect there, the callback, and the form that links a local account
+// by its password.
 import { Type } from "@sinclair/typebox";
 import { SecondFactorNeeded } from "../../../domain/access/second-factor/errors.ts";
 import { CALLBACK_PATH } from "../../../domain/sso/service.ts";
@@ -26,13 +27,13 @@ import type { RouteContext } from "../../router.ts";
 /** Where the browser goes to sign in at the provider. */
 export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
 
-/** @returns the path by which a signed-in user confirms the identity at the provider again, and then continues to `next` */
+/** @returns the path for confirming a signed-in user at the provider, which then continues to `next` */
 export const signInAgainPath = (next: string): string =>
   `${PROVIDER_SIGN_IN_PATH}?prompt=login&callbackURL=${encodeURIComponent(next)}`;
 
 const LINK_PATH = "/login/link";
 
-/** Texts for a person who looks at the page, instead of those for every caller. */
+/** Texts for the person at the page, in place of the generic ones. */
 const PROOF_TEXTS = new Map([
   ["access.sign_in_failed", "the password is wrong, or the account cannot sign in"],
   [
@@ -65,7 +66,7 @@ export function providerPages(context: RouteContext, browser: Browser) {
       {
         requires: "nobody",
         query: formOf({ callbackURL: FormField, login_hint: FormField, prompt: FormField }),
-        detail: redirectOperation("startProviderSignIn", "Leads to the identity provider"),
+        detail: redirectOperation("startProviderSignIn", "Redirects to the identity provider"),
       },
     )
     .get(
@@ -98,10 +99,7 @@ export function providerPages(context: RouteContext, browser: Browser) {
       {
         requires: "nobody",
         params: Type.Object({ providerId: Type.String() }),
-        detail: redirectOperation(
-          "finishProviderSignIn",
-          "Signs in the browser that the provider sends back",
-        ),
+        detail: redirectOperation("finishProviderSignIn", "Handles the callback of the provider"),
       },
     );
 }
@@ -154,7 +152,7 @@ const frameOf = ({ sso }: RouteContext["domain"], browser: Browser) => ({
   branding: browser.branding(),
 });
 
-/** @returns undefined if the provider only wants the person to act there; anything else continues */
+/** @returns undefined if the provider only asks the person to act there; anything else continues */
 function asInteraction(error: unknown): undefined {
   if (error instanceof DomainError && error.reason === "sso.interaction_required") return undefined;
   throw error;

@@ -1,4 +1,4 @@
-// Finding captured sessions: lists, one session with its versions, and what people choose from.
+// Reads captured sessions: lists, one session with its versions, and values for filters and sharing.
 import { Type } from "@sinclair/typebox";
 import { SESSION_SORTS } from "../../../domain/sessions/lists/list-query.ts";
 import { toWireDetail, toWireSession } from "../../../domain/sessions/lists/wire.ts";
@@ -77,7 +77,7 @@ const ListParameters = Type.Object(
       maximum: 100,
       description: "Without page numbers; default 50",
     }),
-    cursor: uuid("The last session of the previous page"),
+    cursor: uuid("Id of the last session of the previous page"),
     harness: parameter({ type: "string", description: "Exact name" }),
     user_id: uuid("The owner; for administrators only"),
     status: parameter({ type: "string", enum: ARTIFACT_STATUSES }),
@@ -96,7 +96,7 @@ const ListParameters = Type.Object(
 const FacetParameters = Type.Object(
   {
     user_q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Part of an owner's address" }),
-    selected_user_id: uuid("Listed first, even if it does not match user_q"),
+    selected_user_id: uuid("This user is listed first, even without matching user_q"),
   },
   { additionalProperties: false },
 );

@@ -1,5 +1,5 @@
-// The bytes of captured sessions in the local store: exchanged with any caller that has a signed address. No byte of a body is
-// read before its address, length and type are checked, and bytes are never served with the type that the uploader announced.
+// The bytes of captured sessions in the local store, for any caller with a signed address. The address, length and type
+// are checked before any byte of a body is read, and bytes are never served with the announced type.
 import { Type } from "@sinclair/typebox";
 import type { AddressParameters, OpenedObject } from "../../../domain/sessions/service.ts";
 import { refuseForeignOrigin } from "../../auth/guard.ts";
@@ -25,14 +25,16 @@ const bytes = (description: string) => ({ description, schema: Type.String(), me
 const described = {
   put: describe("putSessionObject", "Upload the bytes of an announced session", {
     204: { description: "Stored" },
-    400: { description: "The length or the content type is not what was announced, or the body is cut" },
+    400: {
+      description: "The length or the content type differs from the announcement, or the body is truncated",
+    },
     403: { description: "The address is invalid or expired" },
     408: { description: "The body arrived too slowly" },
-    409: { description: "The upload is complete with other bytes" },
+    409: { description: "The upload is already complete, with other bytes" },
     411: { description: "The length is not declared" },
     415: { description: "The body is compressed" },
-    422: { description: "The bytes do not have the announced SHA-256" },
-    503: { description: "No room, or too many uploads at once" },
+    422: { description: "The SHA-256 of the bytes differs from the announcement" },
+    503: { description: "The disk is full, or too many uploads are in progress" },
   }),
   get: describe("getSessionObject", "The bytes of a download link", {
     200: bytes("The bytes"),
@@ -68,7 +70,7 @@ export function sessionObjectRoutes({ router, domain, baseUrl, uploadTimes }: Ro
 
 const EXPIRES = /^\d{1,12}$/;
 
-/** A query without these parameters counts as that of an expired address. */
+/** A query without these parameters is refused like an expired address. */
 const addressOf = (
   id: string,
   { expires = "", signature = "" }: { expires?: string | undefined; signature?: string | undefined },
@@ -87,7 +89,7 @@ function requireAnnounced(
   if (headers.get("content-type") !== contentType)
     throw new HttpError(400, "sessions.other_content_type", "send the announced content type");
   if (!/^\d{1,15}$/.test(length) || Number(length) !== sizeBytes)
-    throw new HttpError(400, "sessions.other_length", "the body does not have the announced length");
+    throw new HttpError(400, "sessions.other_length", "the length of the body differs from the announcement");
 }
 
 /** Always an opaque attachment: uploaded types must never take effect under our origin. */

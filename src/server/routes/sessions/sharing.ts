@@ -1,4 +1,4 @@
-// With whom a captured session is shared.
+// Sharing of captured sessions.
 import { Type } from "@sinclair/typebox";
 import { SessionSharingRequest } from "../../../domain/sessions/sharing/sharing-request.ts";
 import { runInTurns } from "../../../platform/steps.ts";
@@ -15,7 +15,7 @@ const SessionSharing = Type.Object({
   can_edit: Type.Boolean({ description: "True for the owner" }),
   recipient_count: Type.Integer({ minimum: 0 }),
   recipients: Type.Array(UserRef, {
-    description: "Active users; those who neither own nor administer the session find only themselves",
+    description: "Active users; a caller who is neither owner nor administrator sees only the own entry",
   }),
 });
 
@@ -23,9 +23,9 @@ const describe = operationsOf("Sessions");
 
 const described = {
   show: describe("getSessionSharing", "Sharing mode and recipients", {
-    200: { description: "With whom the session is shared", schema: SessionSharing },
+    200: { description: "Recipients of the session", schema: SessionSharing },
   }),
-  replace: describe("updateSessionSharing", "Replace who a session is shared with", {
+  replace: describe("updateSessionSharing", "Replace the recipients of a session", {
     200: {
       description: "Replaced",
       schema: Type.Object({

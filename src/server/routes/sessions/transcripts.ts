@@ -1,4 +1,4 @@
-// What is in a captured session, entry by entry.
+// The entries of a captured session's transcript.
 import { Type } from "@sinclair/typebox";
 import type { ReadTranscript, TranscriptEntry } from "../../../domain/sessions/service.ts";
 import { PAGE_ENTRIES_MAX } from "../../../domain/sessions/transcript/limits.ts";
@@ -17,19 +17,19 @@ const Transcript = Type.Object({
   entries: Type.Array(
     Type.Object({
       kind: Type.Unsafe<string>({ type: "string", enum: ENTRY_KINDS }),
-      name: nullable({ description: "Of a call, its tool" }),
+      name: nullable({ description: "Tool of a call" }),
       text: Type.String({ description: "Plain text; nothing in it is markup" }),
-      is_cut: Type.Boolean({ description: "Whether only the beginning of the text is here" }),
+      is_cut: Type.Boolean({ description: "Whether the text is cut" }),
       at: nullable({ format: "date-time" }),
       tokens: Type.Union([
         Type.Object({ input: Type.Integer({ minimum: 0 }), output: Type.Integer({ minimum: 0 }) }),
         Type.Null(),
       ]),
-      is_error: Type.Boolean({ description: "Whether a result says that its call failed" }),
+      is_error: Type.Boolean({ description: "Whether a result reports a failed call" }),
     }),
   ),
   entries_before: Type.Integer({ minimum: 0, description: "Entries on earlier pages" }),
-  is_cut: Type.Boolean({ description: "Whether more follows that only the download has" }),
+  is_cut: Type.Boolean({ description: "Whether only the download has further entries" }),
   next_cursor: nullable({ description: "Of the next page; null at the end" }),
 });
 
@@ -40,11 +40,14 @@ const TranscriptParameters = Type.Object(
 
 const described = operationsOf("Sessions")(
   "getSessionTranscript",
-  `What is in a session, up to ${PAGE_ENTRIES_MAX} entries at a time`,
+  `The transcript of a session, up to ${PAGE_ENTRIES_MAX} entries at a time`,
   {
-    200: { description: "One page. Everybody but the owner leaves an audit entry", schema: Transcript },
-    410: { description: "The retention is over, or the bytes are lost" },
-    422: { description: "The bytes have no known form; download them" },
+    200: {
+      description: "One page; reading by anyone except the owner adds an audit entry",
+      schema: Transcript,
+    },
+    410: { description: "The retention has ended, or the bytes are lost" },
+    422: { description: "The bytes have an unknown format; download them" },
     503: { description: "The store does not answer, or too many sessions are being read" },
   },
 );

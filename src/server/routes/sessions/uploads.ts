@@ -1,4 +1,4 @@
-// Captured sessions: announcing, completing, downloading and removing them. objects.ts has the bytes of the local store.
+// Announces, completes, downloads and removes captured sessions. objects.ts has the bytes of the local store.
 import { Type } from "@sinclair/typebox";
 import type { Presigned } from "../../../domain/sessions/service.ts";
 import { SessionUploadPresignRequest } from "../../../domain/sessions/uploads/presign-request.ts";
@@ -17,7 +17,7 @@ const PresignedUpload = Type.Object({
   status: Type.Union([Type.Literal("pending"), Type.Literal("complete")]),
   upload_url: nullable({ format: "uri", description: "Null when complete" }),
   method: nullable({ enum: ["PUT", null] }),
-  headers: Type.Record(Type.String(), Type.String(), { description: "What the upload must send" }),
+  headers: Type.Record(Type.String(), Type.String(), { description: "Headers that the upload must send" }),
   complete_url: nullable({ description: "Relative to the address of this operation" }),
 });
 const Completed = Type.Object({ id: Uuid, status: Type.Literal("complete") });
@@ -30,18 +30,21 @@ const describe = operationsOf("Sessions");
 
 const described = {
   presign: describe("presignSessionUpload", "Announce a captured session and get a request that uploads it", {
-    200: { description: "The upload request, or that nothing needs uploading", schema: PresignedUpload },
+    200: {
+      description: "The upload request, or the information that no upload is needed",
+      schema: PresignedUpload,
+    },
     429: { description: "Too many unfinished uploads" },
-    503: { description: "No room, or the store does not answer" },
+    503: { description: "The disk is full, or the store does not answer" },
   }),
-  complete: describe("completeSessionUpload", "Prove the uploaded bytes and make them the session's", {
+  complete: describe("completeSessionUpload", "Verify the uploaded bytes and complete the upload", {
     200: { description: "Complete", schema: Completed },
-    400: { description: "The bytes are missing or differ, or the time to complete is over" },
+    400: { description: "The bytes are missing or differ, or the time to complete has passed" },
     503: { description: "The store does not answer" },
   }),
   download: describe("createSessionDownload", "A short-lived link to a session's bytes", {
     200: { description: "How to fetch them", schema: DownloadRequest },
-    410: { description: "The retention is over, or the bytes are lost" },
+    410: { description: "The retention has ended, or the bytes are lost" },
     503: { description: "The store does not answer" },
   }),
   remove: describe("deleteSessionUpload", "Remove a session with all versions", {

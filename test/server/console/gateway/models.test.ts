@@ -67,7 +67,7 @@ test("CON-78 a changed model names its former and new figures, and is acknowledg
   const stale = await browser.submit(formTo(page, path), {});
   expect([stale.status, stale.html.includes("has changed again")]).toEqual([409, true]);
   const done = await browser.submit(formTo(stale, path), {});
-  expect(done.html).toContain("The model is acknowledged as it is now.");
+  expect(done.html).toContain("The model is acknowledged.");
   expect(done.html).toContain("Available");
   expect((await browser.visit(`${MODELS}/model?id=none`)).status).toBe(404);
 });

@@ -87,7 +87,7 @@ describe("CON-81 a token", () => {
     expect(tokenIn(second.html)).toBe(tokenIn(first.html));
     const other = await browser.submit(opened, { ...entered, label: "thrice" });
     expect([other.status, tokenIn(other.html)]).toEqual([409, ""]);
-    expect(other.html).toContain("has already created a token from other values");
+    expect(other.html).toContain("has already created a token with other values");
     const made = await browser.submit(formTo(other, NEW), { ...entered, label: "thrice" });
     expect([made.status, tokenIn(made.html)]).toEqual([200, expect.stringMatching(/^qms_/)]);
   });

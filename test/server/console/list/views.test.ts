@@ -277,7 +277,7 @@ describe("CON-25 limits", () => {
     expect([refused.status, (await refused.json()).reason]).toEqual([400, "console.invalid"]);
     const { responses } = paths["/me/console/views"].post;
     expect([responses[400].description, responses[409]]).toEqual([
-      expect.stringContaining("as many views as possible"),
+      expect.stringContaining("the maximum number of views"),
       undefined,
     ]);
   });

@@ -159,7 +159,7 @@ describe("CON-67 pasted addresses", () => {
     const page = await send({ ...only, addresses: unknown.join(" ") });
     expect(page.status).toBe(status);
     if (status === 400)
-      expect(page.html).toContain(`Paste at most ${PASTED_ADDRESSES_MAX} at once`.toLowerCase().slice(1));
+      expect(page.html).toContain(`Paste at most ${PASTED_ADDRESSES_MAX} at a time`.toLowerCase().slice(1));
   });
 
   test.each([

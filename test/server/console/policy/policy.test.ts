@@ -63,7 +63,7 @@ test("CON-50 pages and forms of a draft that ended in another tab lead to the po
     await browser.submit(share, { shared: "yes" }),
   ]) {
     expect(answer.path).toBe("/console/policy");
-    expect(answer.html).toContain("published or discarded meanwhile");
+    expect(answer.html).toContain("published or discarded in the meantime");
   }
 });
 
@@ -114,7 +114,7 @@ test("CON-53 a conflict with a second administrator is decided place by place", 
   const open = forms.find(({ action }) => action === "/console/policy/review");
   if (!open) throw new Error("the review was open before the other one published");
   const stale = await browser.submit(open, {});
-  expect([stale.status, stale.html.includes("Your draft is not lost")]).toEqual([409, true]);
+  expect([stale.status, stale.html.includes("Your draft is kept")]).toEqual([409, true]);
   const question = await browser.submit(formTo(review, "/console/policy/merge"), {});
   expect(question.html).toContain("One place was changed by both");
   const merged = await browser.submit(formTo(question, "/console/policy/merge"), { choice0: "mine" });

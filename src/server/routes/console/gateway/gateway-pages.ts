@@ -11,7 +11,7 @@ import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../..
 import type { RouteContext } from "../../../router.ts";
 import { gatewayStatusOf, healthOf } from "../../gateway/gateway-status.ts";
 
-/** The default for a policy that names neither gateway nor agent. */
+/** The default for a policy without a gateway and agents. */
 const NO_POLICY = { allowed_harnesses: [] };
 
 export function gatewayPages(context: RouteContext, console: Console) {
@@ -50,7 +50,7 @@ export function gatewayPages(context: RouteContext, console: Console) {
       },
       formRoute(
         formOf({ csrf: FormField, by: FormField }),
-        formOperation("sendGatewayCheck", "Asks the proxy for its health and shows the page with it"),
+        formOperation("sendGatewayCheck", "Checks the health of the proxy and shows the page with it"),
       ),
     );
 }

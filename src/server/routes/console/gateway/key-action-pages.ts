@@ -34,7 +34,7 @@ const ActionForm = formOf({ csrf: FormField, by: FormField, version: FormField }
 interface RequestedAction {
   user: User;
   action: KeyAction;
-  /** of the key that the form was made for: sending it again changes no later key */
+  /** version of the key when the form was made, so that sending it again changes no later key */
   version: string | undefined;
 }
 
@@ -84,7 +84,7 @@ export function gatewayKeyActionPages({ router, domain }: RouteContext, console:
           const off = isOff(reader);
           return off ?? reconciliationPage(listValues(reader), await runInTurns(figuresInSteps()));
         }),
-      pageRoute("showGatewayKeyReconciliationProgress", "How far the reconciliation of all gateway keys is"),
+      pageRoute("showGatewayKeyReconciliationProgress", "Progress of the reconciliation of all gateway keys"),
     )
     .get(
       `${KEYS_PATH}/:user/:action`,

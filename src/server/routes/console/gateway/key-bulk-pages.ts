@@ -1,4 +1,5 @@
-// Providing, replacing and revoking many gateway keys in the console: those selected on a page, or all that match the filters.
+// Provides, replaces and revokes many gateway keys in the console: those selected on a page, or all that match the
+// filters.
 import {
   BULK_KEY_ACTIONS,
   type BulkKeyAction,
@@ -17,7 +18,7 @@ import type { RouteContext } from "../../../router.ts";
 import { BULK_FORM, type Bulk, BulkActions } from "../lists/bulk.ts";
 import { keyFilter } from "./key-pages.ts";
 
-/** @returns the question before an action on many keys, and the action */
+/** @returns the confirmation of an action on many keys, and the action */
 export function gatewayKeyBulkPages({ router, domain }: RouteContext, console: Console) {
   const { bulkKeys } = domain.gateway;
   const isOff = (reader: Reader) =>

@@ -76,7 +76,7 @@ export function gatewayKeyPages({ router, domain }: RouteContext, console: Conso
     );
 }
 
-/** @returns the filters of an address as the domain takes them: the user by id */
+/** @returns the filters of an address in the format of the domain, with the id of the user */
 export async function keyFilter(
   domain: Domain,
   { organizationId }: Reader,
@@ -87,7 +87,7 @@ export async function keyFilter(
   return { filter: { q, state, problem, expires_within, user_id }, problems };
 }
 
-/** The list's address names the number of rows in its own way. */
+/** The list's address has its own name for the number of rows. */
 const withNameOfAddress = ({ pointer, detail }: Problem): Problem =>
   pointer === "/limit"
     ? { pointer: "/per_page", detail: detail.replace("limit", "the number of rows") }

@@ -49,7 +49,7 @@ export function gatewayModelFormPages({ router, domain }: RouteContext, console:
     );
 }
 
-/** @param shown what the page has instead of the draft */
+/** @param shown content that replaces the draft */
 function pageOf(
   domain: Domain,
   reader: Reader,
@@ -77,7 +77,7 @@ async function save(
   { harness, fields }: { harness: HarnessKey; fields: Fields },
 ): Promise<ConsolePage | Done> {
   const { drafts, deployments, revisions } = domain.governance;
-  // As at a start: a draft needs a revision to begin from.
+  // A draft needs a base revision, so the first one is published here as at a start.
   if (!revisions.current(reader.organizationId)) await deployments.apply(reader.actor, undefined);
   const standing = modelsOf(drafts.ownOrNew(reader.actor).document.harnesses[harness]);
   const entry = entryIn(fields, standing);
@@ -97,7 +97,7 @@ async function save(
   }
 }
 
-/** @returns what the form says: models that were assigned before keep their order, new ones follow */
+/** @returns the values of the form: models that were assigned before keep their order, and new ones follow */
 function entryIn(fields: Fields, standing: readonly string[]): AssignmentEntry {
   const boxes = Object.entries(fields).flatMap(([name, value]) =>
     name.startsWith(MODEL_FIELD) && value !== undefined ? [value] : [],

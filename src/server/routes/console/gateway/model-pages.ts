@@ -24,7 +24,7 @@ import { exportAnswer } from "../lists/list-export.ts";
 const PLAIN = formOf({ csrf: FormField, by: FormField });
 const ACKNOWLEDGED = formOf({ csrf: FormField, by: FormField, fingerprint: FormField });
 
-/** @returns the page for an installation without gateway mode, whose pages about models do not exist */
+/** @returns the error page without gateway mode, where pages about models do not exist */
 export const modelsOff = (console: Console, reader: Reader): ConsolePage | undefined =>
   console.has("gateway") ? undefined : featureOffPage("Models", { setting: "gateway.type", reader });
 
@@ -81,7 +81,7 @@ export function gatewayModelPages(context: RouteContext, console: Console) {
           { needs: "administrator", back: MODELS_PATH },
           async (reader) => modelsOff(console, reader) ?? (await refresh(reader)),
         ),
-      formRoute(PLAIN, formOperation("sendGatewayModelRefresh", "Asks the gateway for its models")),
+      formRoute(PLAIN, formOperation("sendGatewayModelRefresh", "Fetches the models from the gateway")),
     );
 }
 
@@ -107,14 +107,11 @@ function oneModelPages({ router, domain }: RouteContext, console: Console) {
           async (reader) =>
             modelsOff(console, reader) ?? (await acknowledged(domain, reader, body.fingerprint ?? "")),
         ),
-      formRoute(
-        ACKNOWLEDGED,
-        formOperation("sendGatewayModelAcknowledgement", "Accepts a changed model as it is now"),
-      ),
+      formRoute(ACKNOWLEDGED, formOperation("sendGatewayModelAcknowledgement", "Accepts a changed model")),
     );
 }
 
-/** @returns the outcome of the refresh; a failure of the gateway is a message beside the state of discovery */
+/** @returns the result of the refresh; the message of a gateway failure appears beside the state of discovery */
 async function refreshed(
   { modelCatalog }: Domain,
   actor: Reader["actor"],
@@ -138,7 +135,7 @@ async function acknowledged(
   const model = modelOf(domain, reader);
   try {
     await domain.modelCatalog.acknowledge(reader.actor, { modelId: model.id, fingerprint });
-    return { to: modelPath(model.id), notice: "The model is acknowledged as it is now." };
+    return { to: modelPath(model.id), notice: "The model is acknowledged." };
   } catch (error) {
     if (!(error instanceof DomainError) || error.kind !== "conflict") throw error;
     return modelPage(model, `${asSentence(error.message)} Its figures are below.`);

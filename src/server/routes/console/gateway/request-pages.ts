@@ -58,7 +58,7 @@ export function gatewayRequestPages({ router, domain }: RouteContext, console: C
       () => walkPages<RowView>(async (after) => (await requestLogs.list({ ...walk, after })).items),
       problems,
     );
-    if (!pages) return seeOther(`${REQUESTS_PATH}${url.search}`); // shows what is wrong with the filters
+    if (!pages) return seeOther(`${REQUESTS_PATH}${url.search}`); // shows the problems of the filters
     return csvAnswer({
       name: "requests.csv",
       columns: REQUEST_COLUMNS,

@@ -1,5 +1,5 @@
-// Runs an action on many rows of a list: those selected on a page, or all that match the filters. Asks first, and works a filter off in
-// slices, one request each. The area of the list says how rows are counted and changed.
+// Runs an action on many rows of a list: those selected on a page, or all that match the filters. Asks first. A filter
+// is processed in slices, one request each. The area of the list counts and changes the rows.
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../../../../domain/shared/bulk.ts";
 import { quoted } from "../../../../platform/text/problem-list.ts";
 import type { Done } from "../../../console/console.ts";
@@ -21,7 +21,7 @@ import { isTypedNumber, TYPED_FIELD } from "../../../console/parts/form.tsx";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf } from "../../../pages/html.ts";
 
-/** Refused ids that the pages of one action keep: as many as can be tried again at once. */
+/** Number of refused ids that the pages of one action keep: as many as one retry can take. */
 const REFUSED_KEPT = BULK_ROWS_MAX;
 
 /** The form of every action on many rows. */
@@ -58,37 +58,37 @@ interface SliceOf<Act extends string, Selection> {
   isDryRun?: boolean | undefined;
 }
 
-/** The functions that the area of a list provides. `Selection` is what its domain takes. */
+/** The functions that the area of a list provides. `Selection` is the input of its domain. */
 export interface Bulk<Act extends string, Selection> {
   view: BulkView<Act>;
   acts: readonly Act[];
-  /** those of the list; a query with anything else would select more rows than its sender means */
+  /** filters of the list; any other parameter is refused, because ignoring it would select more rows than intended */
   filters: readonly Pick<Filter, "name">[];
-  /** @throws DomainError of kind `invalid` for a filter that means nothing */
+  /** @throws DomainError of kind `invalid` for an invalid filter */
   selectionOf(
     reader: Reader,
     chosen: { ids: readonly string[] } | { values: Values; text: string },
   ): Promise<Selection>;
   count(reader: Reader, selection: Selection): Promise<number>;
   slice(reader: Reader, slice: SliceOf<Act, Selection>): Promise<BulkSlice>;
-  /** the same as a command and for a program */
+  /** the equivalent command and request */
   equivalents(request: {
     act: Act;
     count: number;
     selection: Selection;
     rows: readonly BulkRow[];
   }): Equivalents;
-  /** the question for a single row */
+  /** the confirmation page of a single row */
   confirmOne(reader: Reader, act: Act, id: string): ConsolePage | Response;
-  /** does it for a single row, after the question for it */
+  /** the action on a single row, after its confirmation */
   runOne?(reader: Reader, act: Act, id: string): Promise<Done>;
 }
 
-/** The question of the reader's address, and the action of a form. */
+/** The confirmation page for an address, and the action of its form. */
 export class BulkActions<Act extends string, Selection> {
   constructor(private readonly bulk: Bulk<Act, Selection>) {}
 
-  /** @returns the question before the action */
+  /** @returns the confirmation page */
   async confirm(reader: Reader): Promise<ConsolePage | Response> {
     const { searchParams: query } = reader.url;
     const request = this.#requestIn({
@@ -103,7 +103,7 @@ export class BulkActions<Act extends string, Selection> {
     return await this.#question(reader, request);
   }
 
-  /** Does what the form asks for. */
+  /** Runs the action of the form. */
   async run(reader: Reader, fields: Fields): Promise<Done | ConsolePage> {
     const { act, all, filter } = fields;
     const request = this.#requestIn({ act, ids: idsIn(fields.ids), all, filter });
@@ -210,10 +210,10 @@ export class BulkActions<Act extends string, Selection> {
   #grownError({ language }: Reader, count: number, whole: number): string | undefined {
     if (count <= whole) return undefined;
     const now = countedRows(this.bulk.view.nouns, count, language);
-    return `There are ${now} now, not ${whole}. Confirm the new number.`;
+    return `The number is now ${now}, not ${whole}. Confirm the new number.`;
   }
 
-  /** @returns the first refused rows of all slices, with the reasons that they have now */
+  /** @returns the first refused rows of all slices, with their current reasons */
   async #refusals(reader: Reader, act: Act, { refusedIds: ids }: Progress): Promise<readonly BulkRow[]> {
     if (ids.length === 0) return [];
     const selection = await this.bulk.selectionOf(reader, { ids });

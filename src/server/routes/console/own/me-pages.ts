@@ -14,7 +14,7 @@ import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from
 import type { RouteContext } from "../../../router.ts";
 import { withSequences } from "../fleet-lists.ts";
 
-/** Workstations on the first page. */
+/** Number of workstations on the first page. */
 const WORKSTATIONS_SHOWN = 5;
 
 /** @returns the first page of a member */
@@ -69,7 +69,7 @@ export const ownPolicyPages = ({ router, domain }: RouteContext, console: Consol
           }));
         return ownPolicyPage({ ...choice, explanation, shown, problems: wrong });
       }),
-    pageRoute("showOwnPolicy", "What the policy sets for the reader"),
+    pageRoute("showOwnPolicy", "The effect of the policy on the reader"),
   );
 
 export function ownWorkstationPages({ router, domain }: RouteContext, console: Console) {

@@ -1,4 +1,4 @@
-// The reader's gateway key: state, provisioning, check, replacement, and giving it up.
+// The reader's gateway key: state, provisioning, check, replacement, and revocation.
 import type { KeyChange } from "../../../../domain/gateway/keys/keys.ts";
 import { ProvisionerError } from "../../../../domain/gateway/provisioners/provisioner.ts";
 import type { Console } from "../../../console/console.ts";
@@ -19,7 +19,7 @@ export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Co
       ? undefined
       : featureOffPage("Your gateway key", { setting: "gateway.type", reader });
 
-  /** A refusal by the gateway is not an error here: the page shows it in the state of the key. */
+  /** A refusal by the gateway is not an error, because the page shows it in the key's state. */
   const change = (
     request: Request,
     body: Readonly<Record<string, string | undefined>>,

@@ -17,7 +17,7 @@ import { countText } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
-/** Rows without `per_page` in the address. */
+/** Default number of rows per page. */
 export const ROWS_SHOWN = 25;
 
 /** @returns functions that read the reader's logins */
@@ -46,7 +46,7 @@ function createOwnLogins({ domain }: Pick<RouteContext, "domain">) {
     /** @throws DomainError `login.not_found` */
     show(reader: Reader, id: string): OwnLogin {
       const [login] = withHosts(reader, [ownLogins.show(reader.actor, id.toLowerCase())]);
-      invariant(login, "one login was asked for");
+      invariant(login, "the id selects one login");
       return login;
     },
     counts({ actor }: Reader) {
@@ -111,6 +111,6 @@ export function endOwnLoginForms({ router, domain }: RouteContext, console: Cons
           const ended = [countText(loginSessions, "other browser"), countText(grants, "workstation")];
           return { to: OWN_LOGINS_PATH, notice: `Signed out: ${ended.join(" and ")}.` };
         }),
-      formRoute(Form, formOperation("sendEndOtherLogins", "Ends every login of the reader but this one")),
+      formRoute(Form, formOperation("sendEndOtherLogins", "Ends every login of the reader except this one")),
     );
 }

@@ -1,4 +1,4 @@
-// Saved views, and columns and rows of lists, as everybody keeps them for the own console.
+// The reader's saved views, and saved columns and rows of lists.
 import { type Owner, viewQuery } from "../../../../domain/console/service.ts";
 import { type Console, readerPrincipal } from "../../../console/console.ts";
 import { USUAL_PATH, VIEWS_PATH, viewAddress } from "../../../console/list/views.tsx";
@@ -60,11 +60,11 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
           return {
             to: path,
             notice: isKept
-              ? "The list always opens with these columns and rows."
+              ? "The list now always opens with these columns and rows."
               : "The list has its default columns and rows again.",
           };
         }),
-      formRoute(Usual, formOperation("sendUsualList", "Keeps columns and rows of a list, or forgets them")),
+      formRoute(Usual, formOperation("sendUsualList", "Saves columns and rows of a list, or resets them")),
     )
     .get(
       `${VIEWS_PATH}/:id/remove`,

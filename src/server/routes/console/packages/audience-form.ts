@@ -19,9 +19,9 @@ import {
 } from "../../../console/packages/audience-parts.tsx";
 import type { Reader } from "../../../console/reader.ts";
 
-/** Addresses of one paste. */
+/** Maximum number of pasted addresses. */
 export const PASTED_ADDRESSES_MAX = 20_000;
-/** Groups that a search proposes. */
+/** Number of groups that a search proposes. */
 export const GROUPS_PROPOSED_MAX = 10;
 
 /** Where an audience is kept. */
@@ -32,7 +32,7 @@ export interface AudiencePlace
   > {
   /** Saves it in the draft of the reader. @returns the next text of the field `version` */
   save(audience: Required<PackageAudience>): Promise<string>;
-  /** where a complete form leads */
+  /** path after a complete form */
   next: Done;
 }
 
@@ -64,7 +64,7 @@ export function createAudienceForms(domain: Domain) {
     show: (reader: Reader, place: AudiencePlace): ConsolePage => pageOf(reader, place),
 
     async act(reader: Reader, now: AudiencePlace, sent: Fields): Promise<ConsolePage | Done> {
-      // Every response that saves nothing states the version that was read last, so that an outdated save is refused.
+      // Every response that saves nothing contains the version read last, so that an outdated save is refused.
       const place = { ...now, version: sent.version ?? now.version };
       const fields = fieldsIn(sent, place.audience);
       if (sent.add !== undefined) return pageOf(reader, place, { fields: withAddress(fields, sent.add) });
@@ -85,7 +85,7 @@ export function createAudienceForms(domain: Domain) {
 
 type PageOf = (reader: Reader, place: AudiencePlace, more?: Partial<AudiencePageProps>) => ConsolePage;
 
-/** @returns a function that makes the page of the form, with the page of people that the address names */
+/** @returns a function that renders the form, with the requested page of people */
 const audiencePageFor =
   ({ identity: { users }, scim }: Domain): PageOf =>
   (reader, place, more = {}) => {
@@ -109,7 +109,8 @@ const audiencePageFor =
   };
 
 /**
- * @returns a function that saves the form. Addresses that were found are saved even if others were not; those stay in the field
+ * @returns a function that saves the form. Known addresses are saved even if others are unknown; the unknown ones stay
+ * in the field
  */
 const savingForm =
   (domain: Domain, pageOf: PageOf) =>
@@ -138,7 +139,7 @@ const savingForm =
     }
   };
 
-/** Somebody who was erased, and a group that the provider removed, stay in an audience until they are removed. */
+/** Erased people and removed groups stay in an audience until an administrator takes them out. */
 function orUndefined<T>(show: () => T): T | undefined {
   try {
     return show();
@@ -178,7 +179,7 @@ function fieldsIn(
   };
 }
 
-/** @returns addresses between spaces, commas, semicolons or line ends, with or without angle brackets; each once in any case */
+/** @returns addresses separated by spaces, commas, semicolons or line ends, with or without angle brackets; duplicates in another letter case are dropped */
 function addressesIn(text: string): string[] {
   const words = text.split(/[\s,;]+/).map((word) => word.replace(/^<(.*)>$/, "$1"));
   return [...new Map(words.filter(Boolean).map((word) => [word.toLowerCase(), word])).values()];
@@ -187,7 +188,7 @@ function addressesIn(text: string): string[] {
 function overlongProblems(addresses: readonly string[], { scope, group }: AudienceFields): Problem[] {
   const problems: Problem[] = [];
   if (addresses.length > PASTED_ADDRESSES_MAX) {
-    const detail = `these are ${addresses.length} addresses; paste at most ${PASTED_ADDRESSES_MAX} at once`;
+    const detail = `you pasted ${addresses.length} addresses; paste at most ${PASTED_ADDRESSES_MAX} at a time`;
     problems.push({ pointer: "/addresses", detail });
   }
   if (scope === "organization" && (addresses.length > 0 || group !== ""))
@@ -198,7 +199,7 @@ function overlongProblems(addresses: readonly string[], { scope, group }: Audien
   return problems;
 }
 
-/** @returns ids of the group that was named */
+/** @returns the id of the named group, in a list */
 function groupsIn(
   { scim }: Domain,
   { organizationId }: Reader,
@@ -220,7 +221,7 @@ interface ResolvedAddresses {
   outcome: PasteOutcome;
 }
 
-/** A person who is in the audience already may stay, even if suspended. */
+/** A suspended person who is already in the audience may stay. */
 function resolveAddresses(
   addresses: readonly string[],
   rows: readonly (User | undefined)[],
@@ -252,7 +253,7 @@ function nextAudience(
   return { scope, user_ids: kept(users, added.users), group_ids: kept(groups, added.groups) };
 }
 
-/** @returns the problems that the domain reports, with the names of the form's fields, and the status of the response */
+/** @returns the problems from the domain with the names of the form's fields, and the status of the response */
 function refusalOf(error: unknown): Pick<AudiencePageProps, "problems" | "status"> {
   if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
   const { kind, message, hint, problems } = error;

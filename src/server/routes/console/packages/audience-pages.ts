@@ -1,4 +1,4 @@
-// Who gets a package of the policy, in the console.
+// The audience of a package of the policy in the console.
 
 import { listAudiences } from "../../../../domain/governance/delivery/audiences.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -30,7 +30,7 @@ export function audiencePages({ router, domain }: RouteContext, console: Console
         console.actLong(request, { needs: "administrator", back: audiencePath(id) }, (reader, fields) =>
           forms.act(reader, place(reader, id, fields.version), fields),
         ),
-      uploadRoute(formOperation("sendPackageAudience", "Saves in the draft who gets a package")),
+      uploadRoute(formOperation("sendPackageAudience", "Saves the audience of a package in the draft")),
     );
 }
 

@@ -1,4 +1,4 @@
-// The catalog in the console: what it offers, one package of it, and the form that takes it into the draft of the reader.
+// The catalog in the console: the list, one package, and the form that adds it to the draft of the reader.
 
 import type { ManagedPackage } from "../../../../domain/catalog/service.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -39,7 +39,7 @@ export function catalogPages({ router, domain }: RouteContext, console: Console)
           if (last !== undefined) return seeOther(last);
           return catalogListPage({ page: rows, problems });
         }),
-      pageRoute("showCatalog", "What the catalog offers, as a list"),
+      pageRoute("showCatalog", "Packages of the catalog as a list"),
     )
     .get(
       `${CATALOG_PATH}.csv`,
@@ -51,7 +51,7 @@ export function catalogPages({ router, domain }: RouteContext, console: Console)
             pages: [await readWholeCatalog(domain, reader)],
           }),
         ),
-      csvRoute("downloadCatalog", "What the catalog offers, as a CSV file"),
+      csvRoute("downloadCatalog", "Packages of the catalog as a CSV file"),
     );
 }
 
@@ -84,7 +84,7 @@ export function catalogEntryPages({ router, domain }: RouteContext, console: Con
         TAKEN,
         formOperation(
           "sendCatalogPackage",
-          "Takes a package of the catalog into the draft, or checks its archive",
+          "Adds a package of the catalog to the draft, or checks its archive",
         ),
       ),
     );

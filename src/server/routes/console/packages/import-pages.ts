@@ -1,4 +1,5 @@
-// The import of a bundle in the console: it is uploaded and kept, its plan is shown, and only then the catalog changes.
+// The import of a bundle in the console: the bundle is uploaded and stored, its plan is shown, and then the catalog
+// changes.
 import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../../domain/catalog/bundles/pending-bundles.ts";
 import type { ImportPlan, ImportRequest } from "../../../../domain/catalog/service.ts";
 import { readTrustedKeys } from "../../../../platform/crypto/file-signatures.ts";
@@ -72,7 +73,7 @@ export function importPages({ router, domain, uploadTimes }: RouteContext, conso
         console.show(request, "administrator", (reader) =>
           planned(domain, reader, keptIn(Object.fromEntries(reader.url.searchParams))),
         ),
-      pageRoute("showCatalogImportPlan", "What an uploaded bundle would change"),
+      pageRoute("showCatalogImportPlan", "The plan of an uploaded bundle"),
     )
     .post(
       PLAN_PATH,
@@ -148,7 +149,7 @@ async function drop({ pendingBundles }: Domain, { bundle }: PendingImport): Prom
   return { to: CATALOG_PATH, notice: "The bundle is discarded. Nothing was changed." };
 }
 
-/** @returns why the bundle is refused @throws what its reader cannot solve on the page */
+/** @returns why the bundle is refused @throws errors that the reader cannot fix on the page */
 function refusedImport(error: unknown): RefusedImport {
   if (!(error instanceof DomainError) || !["invalid", "unverified", "conflict"].includes(error.kind))
     throw error;

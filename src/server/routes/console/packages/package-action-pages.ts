@@ -60,13 +60,13 @@ export function packageActionPages({ router, domain }: RouteContext, console: Co
       uploadRoute(
         formOperation(
           "sendPackage",
-          "Saves in the draft what a harness does with a package, or takes the version of the catalog",
+          "Saves the use of a package by a harness in the draft, or takes the version of the catalog",
         ),
       ),
     );
 }
 
-/** @returns the question before a package is removed, and its form */
+/** @returns the confirmation of removing a package, and its form */
 export function packageRemovalPages({ router, domain }: RouteContext, console: Console) {
   const { clients, governance } = domain;
   const { drafts } = governance;
@@ -98,7 +98,7 @@ export function packageRemovalPages({ router, domain }: RouteContext, console: C
     );
 }
 
-/** @returns a function that saves something in the draft; a refusal is shown on the page of the package */
+/** @returns a function that saves to the draft; the page of the package shows a refusal */
 const savingOn =
   (pageOf: PageOf) =>
   async (reader: Reader, id: string, save: () => Promise<unknown>): Promise<ConsolePage | Done> => {
@@ -150,7 +150,7 @@ async function saveUse(
   }
 }
 
-/** The form has a single text, so line numbers identify the place. */
+/** The form has a single text, so a line number is enough. */
 const withoutPlace = <Placed extends object>(problem: Placed) => ({ ...problem, pointer: "" });
 
 const noSuchPackage = (id: string): DomainError =>
@@ -160,5 +160,5 @@ export const catalogChanged = (): DomainError =>
   new DomainError(
     "conflict",
     "package.catalog_changed",
-    "the catalog has changed; look at what it offers now",
+    "the catalog has changed; check its current version",
   );

@@ -14,23 +14,23 @@ import type { HarnessUse } from "../../../console/packages/package-uses.tsx";
 import { versionText } from "../../../console/parts/stated-version.ts";
 import type { Reader } from "../../../console/reader.ts";
 
-/** Number of people of an audience whose names are shown. */
+/** Number of people of an audience that the page names. */
 export const PEOPLE_NAMED_MAX = 10;
 
-/** A form that was not saved. */
+/** A refused form. */
 export interface RefusedUse {
   error: string;
   problems?: readonly Problem[];
   /** of the response; 400 if omitted */
   status?: number;
-  /** what was entered for a harness */
+  /** entered values for a harness */
   entered?: HarnessUse;
 }
 
-/** A step reads a whole revision, which may have megabytes. */
+/** Each step reads a whole revision, which may be megabytes long. */
 const AFTER_EACH_STEP = 0;
 
-/** @returns what the page of a package shows; undefined if neither the policy nor the draft has it */
+/** @returns the content of the page of a package; undefined if neither the policy nor the draft has the package */
 export async function readPackage(
   domain: Domain,
   reader: Reader,
@@ -111,7 +111,7 @@ function usesOf(
   });
 }
 
-/** Refusals that the page of a package shows, because its reader can solve them there. */
+/** Refusals that the reader can fix on the page of a package. */
 export function refusalIn(error: unknown): RefusedUse {
   if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
   return { error: error.message, problems: error.problems, status: error.kind === "conflict" ? 409 : 400 };

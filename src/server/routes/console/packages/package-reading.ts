@@ -17,7 +17,7 @@ import { type Found, found, listValues, placeIn } from "../../../console/list/li
 import type { PackageRow } from "../../../console/packages/package-list.tsx";
 import type { Reader } from "../../../console/reader.ts";
 
-/** @returns what the catalog offers, beside the policy and the draft of the reader */
+/** @returns the packages of the catalog, with their versions in the policy and in the draft of the reader */
 export async function offersFor({ governance, catalog }: Domain, { actor, organizationId }: Reader) {
   const entries = await runInTurns(catalog.summaries(organizationId));
   const policy = governance.revisions.current(organizationId)?.document;
@@ -30,19 +30,19 @@ const offerQueryOf = (reader: Reader) => {
   return { q, kind, harness, offer, archive, sort, ...placeIn(values) };
 };
 
-/** @returns the page of the catalog that the reader's address asks for */
+/** @returns the page of the catalog for the reader's address */
 export async function readCatalog(domain: Domain, reader: Reader): Promise<Found<Page<CatalogView>>> {
   const views = await offersFor(domain, reader);
   return await found(() => pageOfOffers(views, offerQueryOf(reader)));
 }
 
-/** @returns all entries of the catalog that the reader's address asks for @throws DomainError for wrong filters */
+/** @returns all entries of the catalog for the reader's address @throws DomainError for invalid filters */
 export async function readWholeCatalog(domain: Domain, reader: Reader): Promise<CatalogView[]> {
   const { page: _page, perPage: _rows, ...query } = offerQueryOf(reader);
   return matchingOffers(await offersFor(domain, reader), query);
 }
 
-/** @returns the packages of the policy in force, and what the draft of the reader makes of them; none before the first revision */
+/** @returns the packages of the current policy, with the changes in the reader's draft; none before the first revision */
 async function viewsFor(
   { governance, catalog }: Domain,
   { actor, organizationId }: Reader,
@@ -58,7 +58,7 @@ const queryOf = (reader: Reader) => {
   return { q, kind, harness, audience, origin, update, sort, ...placeIn(values) };
 };
 
-/** @returns the page that the reader's address asks for */
+/** @returns the page for the reader's address */
 export async function readPackages(domain: Domain, reader: Reader): Promise<Found<Page<PackageRow>>> {
   const views = await viewsFor(domain, reader);
   const { rows, problems } = await found(() => pageOfPackages(views, queryOf(reader)));
@@ -66,7 +66,7 @@ export async function readPackages(domain: Domain, reader: Reader): Promise<Foun
   return { rows: { ...rows, items: await withCounts(domain, reader, rows.items) } };
 }
 
-/** @returns all packages that the reader's address asks for @throws DomainError for wrong filters */
+/** @returns all packages for the reader's address @throws DomainError for invalid filters */
 export const readAllPackages = async (domain: Domain, reader: Reader): Promise<PackageRow[]> => {
   const { page: _page, perPage: _rows, ...query } = queryOf(reader);
   return await withCounts(domain, reader, matchingPackages(await viewsFor(domain, reader), query));

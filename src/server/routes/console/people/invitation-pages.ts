@@ -132,7 +132,7 @@ function invitationActionPages(context: RouteContext, console: Console) {
     );
 }
 
-const CLOSED = "sign-in is managed by the identity provider. Add people there";
+const CLOSED = "the identity provider manages sign-in. Add people there";
 
 /**
  * @returns the pasted addresses without duplicates: separated by spaces, commas, semicolons or lines, with or without angle
@@ -150,7 +150,7 @@ const addressesIn = (text: string): string[] => [
 function problemOf(addresses: readonly string[]): string | undefined {
   if (addresses.length === 0) return "Enter at least one address.";
   if (addresses.length <= INVITED_AT_ONCE_MAX) return undefined;
-  return `These are ${addresses.length} addresses. Invite at most ${INVITED_AT_ONCE_MAX} at once.`;
+  return `You entered ${addresses.length} addresses. Invite at most ${INVITED_AT_ONCE_MAX} at a time.`;
 }
 
 function actionIn(text: string): InvitationAction {
@@ -180,7 +180,7 @@ function createInviteAll({ domain, baseUrl }: RouteContext) {
     const results: InvitationResult[] = [];
     for (const address of addresses) {
       try {
-        // of the line and not of its place: the form may be sent again with other addresses
+        // derived from the line instead of its position, because the form may be sent again with other addresses
         const key = `${once}:${sha256Hex(JSON.stringify([address, role]))}`;
         const link = await inviteOne(reader, address, { role, once: key });
         results.push({ address, link });
@@ -193,7 +193,7 @@ function createInviteAll({ domain, baseUrl }: RouteContext) {
   };
 }
 
-/** @returns whether every line would be refused, so that the whole form is */
+/** @returns whether every line would be refused */
 const concernsForm = (error: DomainError): boolean =>
   needsConfirmation(error) || error.reason === "idempotency.key_invalid";
 

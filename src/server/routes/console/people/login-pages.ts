@@ -115,10 +115,10 @@ function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain
           const isEnded = await logins.revoke(actor, params.id);
           return {
             to: LOGINS_PATH,
-            notice: isEnded ? "The login has ended." : "The login had ended already.",
+            notice: isEnded ? "The login has ended." : "The login had already ended.",
           };
         }),
-      formRoute(Confirmed, formOperation("sendEndLogin", "Ends one login and what it approved")),
+      formRoute(Confirmed, formOperation("sendEndLogin", "Ends one login and those that it approved")),
     );
 }
 

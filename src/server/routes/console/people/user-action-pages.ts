@@ -1,4 +1,4 @@
-// What administrators do with one user in the console: a confirmation page for each action, and the action itself.
+// Actions of administrators on one user in the console: a confirmation page for each action, and the action itself.
 import { passwordUrl, type User } from "../../../../domain/identity/model.ts";
 import { readWord } from "../../../../domain/shared/page.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -28,9 +28,9 @@ const Confirmed = formOf({
   once: FormField,
   typed: FormField,
 });
-/** An entry of the audit log is this much later than the change of the user at most: the entry of the version itself is not wanted. */
+/** Maximum delay between a change of the user and its audit entry. It excludes the entry of the version itself. */
 const RECORDED_WITHIN_MS = 1_000;
-/** Entries of the audit log that are searched for changes of a user. */
+/** Number of audit entries to search for changes of a user. */
 const ENTRIES_READ = 20;
 
 /** @returns the confirmation pages and the actions on one user */
@@ -118,7 +118,7 @@ class UserChanged extends DomainError {
 
 interface UserActionRequest {
   action: UserAction;
-  /** of the user, as the form was made */
+  /** version of the user when the form was made */
   version: string | undefined;
   /** idempotency key of the form */
   once: string | undefined;
@@ -144,7 +144,7 @@ function createPerform({ domain, baseUrl }: RouteContext) {
       if (!passwordLinks.findUser(token)) return endedLinkPage(shown);
       return linkPage({
         ...shown,
-        children: `With this link, ${user.email} sets a new password.`,
+        children: `This link lets ${user.email} set a new password.`,
         link: passwordUrl(baseUrl(), token).reveal(),
         expiresAtMs,
       });

@@ -1,4 +1,4 @@
-// Suspending, resuming, ending logins and changing roles of many users in the console.
+// Suspends and resumes many users, ends their logins and changes their roles in the console.
 import {
   BULK_USER_ACTIONS,
   type BulkUserAction,
@@ -18,7 +18,7 @@ import { createUserQuery } from "./user-list-pages.ts";
 /** A selection, with the filters of the address for the equivalent command. */
 type Chosen = UserSelection & { values?: Values };
 
-/** @returns the question before an action on many users, and the action */
+/** @returns the confirmation of an action on many users, and the action */
 export function userBulkPages({ router, domain }: RouteContext, console: Console) {
   const { bulkChanges } = domain.identity;
   const queryOf = createUserQuery(domain);

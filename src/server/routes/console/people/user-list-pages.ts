@@ -76,7 +76,7 @@ export function userListPages({ router, domain }: RouteContext, console: Console
 
 interface WantedUsers {
   query: UserQuery;
-  /** of filters that the domain does not check */
+  /** problems of filters that the domain does not check */
   problems: readonly Problem[];
 }
 

@@ -11,7 +11,7 @@ import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
-/** Workstations, logins and audit entries on the page; links lead to all of them. */
+/** Number of workstations, logins and audit entries on the page; links lead to the complete lists. */
 const ROWS_SHOWN = 5;
 
 export function userPages({ router, domain }: RouteContext, console: Console) {
@@ -60,7 +60,7 @@ const someOf = ({ items, next }: { items: readonly LoginView[]; next: string | n
 
 type CheckAction = ReturnType<typeof createActionCheck>;
 
-/** @returns a function that throws the error that the action would throw, and changes nothing */
+/** @returns a function that throws the error of the action without changing anything */
 export const createActionCheck =
   ({ users, passwordLinks }: RouteContext["domain"]["identity"]) =>
   ({ actor }: Pick<Reader, "actor">, { id }: User, action: UserAction): void => {

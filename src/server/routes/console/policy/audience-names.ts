@@ -1,4 +1,4 @@
-// Names the people and groups of audiences in the changes that a page lists: policies have their ids.
+// Replaces the ids of people and groups in listed changes with their names.
 import type { Domain } from "../../../../domain/domain.ts";
 import type {
   AudienceIds,
@@ -10,14 +10,14 @@ import { tokensOf } from "../../../../platform/errors.ts";
 import { numberText } from "../../../console/parts/texts.ts";
 import type { Reader } from "../../../console/reader.ts";
 
-/** People and groups that one page names; it counts the others. */
+/** Number of people and groups that one page names; the others are counted. */
 export const AUDIENCE_NAMES_MAX = 100;
 
 type Names = Pick<Domain, "identity" | "scim">;
 type NameOf = (id: string) => string | undefined;
 type Viewer = Pick<Reader, "organizationId" | "language">;
 
-/** @returns the changes with addresses and names of groups as texts, and a number for those that are not named */
+/** @returns the changes with addresses and group names as texts, and the number of further ones */
 export function withNames(names: Names, viewer: Viewer, changes: ChangeList): ChangeList {
   const { people, groups } = createTexts(names, viewer);
   const named = (change: ListedChange): ListedChange => {
@@ -32,7 +32,7 @@ export function withNames(names: Names, viewer: Viewer, changes: ChangeList): Ch
   return { ...changes, listed: changes.listed.map(named) };
 }
 
-/** @returns the places of a merge, with audiences in the same way */
+/** @returns the places of a merge, with the same texts for audiences */
 export function withPlaceNames(names: Names, viewer: Viewer, undecided: Undecided): Undecided {
   const { people, groups } = createTexts(names, viewer);
   const listed = undecided.listed.map((place) => {

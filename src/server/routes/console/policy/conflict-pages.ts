@@ -1,4 +1,5 @@
-// Settles places where the policy does not follow the configuration file: keeps the value in force, or takes the file's in the draft.
+// Resolves conflicts between the policy and the configuration file: keeps the current value, or takes the file's value
+// into the draft.
 
 import type { Static } from "@sinclair/typebox";
 import { brokenTexts, type Draft, type Governance } from "../../../../domain/governance/service.ts";
@@ -32,7 +33,10 @@ export const conflictPages = ({ router, domain: { governance } }: RouteContext, 
           return notSettled(error, governance.drafts.own(actor));
         }
       }),
-    formRoute(SETTLED, formOperation("sendPolicyConflict", "Settles a conflict with the configuration file")),
+    formRoute(
+      SETTLED,
+      formOperation("sendPolicyConflict", "Resolves a conflict with the configuration file"),
+    ),
   );
 
 async function settle(
@@ -51,7 +55,7 @@ async function settle(
   return { to: POLICY_PATH, notice: `${placeText(keep)}: the value in force is kept.` };
 }
 
-/** @returns where the reader sees what prevents it @throws everything else */
+/** @returns the page that shows the obstacle @throws everything else */
 function notSettled(error: unknown, draft: Draft | undefined): Done {
   if (!(error instanceof DomainError)) throw error;
   const [broken] = draft ? brokenTexts(draft.typed) : [];

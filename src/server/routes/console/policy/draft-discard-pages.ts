@@ -1,4 +1,4 @@
-// Discards the draft of the reader in the console, after a question that names how much is lost.
+// Discards the draft of the reader in the console, after a confirmation that shows the number of lost changes.
 import { type DraftSummary, discardText, type TextName } from "../../../../domain/governance/service.ts";
 import type { Actor } from "../../../../domain/shared/actor.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -24,12 +24,12 @@ const ACTION = { needs: "administrator" } as const;
 export const isDraftChanged = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === "policy_draft.changed";
 
-/** A second press, or another tab, after the draft ended: its notice takes the place of the first one's. */
+/** For a second press or another tab after the draft has ended. Its notice replaces the first one. */
 const ENDED: Done = {
   to: POLICY_PATH,
   notice: {
     kind: "attention",
-    text: "The draft was published or discarded meanwhile, or none was begun. This is the policy in force.",
+    text: "The draft was published or discarded in the meantime, or there was none. This is the current policy.",
   },
 };
 
@@ -37,11 +37,11 @@ const UNSHARED: Done = {
   to: POLICY_PATH,
   notice: {
     kind: "attention",
-    text: "The author of this draft does not share it. This is the policy in force.",
+    text: "The author of this draft does not share it. This is the current policy.",
   },
 };
 
-/** @returns what the work does; the policy in force if the draft has ended, or is no longer shared */
+/** @returns the result of the work; a redirect to the current policy if the draft has ended or is no longer shared */
 export async function unlessEnded<Answer>(work: () => Promise<Answer>): Promise<Answer | Done> {
   try {
     return await work();
@@ -57,14 +57,14 @@ export async function unlessEnded<Answer>(work: () => Promise<Answer>): Promise<
 export const unpublishedText = ({ changes }: Pick<DraftSummary, "changes">): string =>
   changes ? changesText(changes, "unpublished ") : "your unpublished changes";
 
-/** @returns the question before a draft is discarded, and its form */
+/** @returns the confirmation of discarding a draft, and its form */
 export function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
   const question = (actor: Actor, changed?: string) => {
     const draft = drafts.existing(actor);
     return confirmationPage({
       title: "Discard your draft",
-      consequences: [`Discard ${unpublishedText(draft)}? They cannot be brought back.`],
+      consequences: [`Discard ${unpublishedText(draft)}? They cannot be restored.`],
       fields: { version: String(draft.version) },
       action: DISCARD_PATH,
       verb: "Discard",
@@ -106,7 +106,7 @@ interface TextStep {
   fields: Readonly<Record<string, string | undefined>>;
 }
 
-/** Asks before a text of the draft is discarded, and does it once that is confirmed. */
+/** Asks for confirmation, and then discards a text of the draft. */
 export async function discardTextStep(
   { governance: { drafts } }: RouteContext["domain"],
   actor: Actor,
@@ -116,7 +116,7 @@ export async function discardTextStep(
     confirmationPage({
       title: "Discard a text",
       consequences: [
-        `Discard ${textLabel(name)} as typed? It cannot be brought back. The draft keeps its last version without problems, and everything else.`,
+        `Discard ${textLabel(name)} as typed? It cannot be restored. The draft keeps its last version without problems, and everything else.`,
       ],
       fields: { version: String(version), act: "discard", confirmed: "yes" },
       action: textPath(name),
@@ -144,5 +144,5 @@ export async function discardTextStep(
 }
 
 const TEXT_SAVED_SINCE =
-  "The draft was saved after that page was opened, so nothing is discarded. This is the text as it is now.";
-const SAVED_SINCE = "The draft was saved after this page was opened. Look at the number of changes again.";
+  "The draft was saved after that page was opened, so nothing is discarded. This is the current text.";
+const SAVED_SINCE = "The draft was saved after this page was opened. Check the number of changes again.";

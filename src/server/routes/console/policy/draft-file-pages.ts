@@ -21,7 +21,7 @@ export const draftFilePages = ({ router, domain: { governance } }: RouteContext,
     ({ request }) =>
       console.show(request, "administrator", async (reader) => {
         const { draft: reference } = listValues(reader);
-        // The file has the secrets of the draft, which the review hides from those who may not edit it.
+        // The file contains the secrets of the draft, which the review hides from readers who may not edit it.
         if (!reader.mayAdminister) return seeOther(reviewPath(reference));
         const { drafts } = governance;
         const draft =
@@ -31,9 +31,13 @@ export const draftFilePages = ({ router, domain: { governance } }: RouteContext,
       }),
     {
       requires: "nobody",
-      detail: operation("downloadPolicyDraft", "The own draft or a shared one as a file, without audiences", {
-        tags: ["Console"],
-        answers: { 200: yamlFile },
-      }),
+      detail: operation(
+        "downloadPolicyDraft",
+        "The reader's draft or a shared one as a file, without audiences",
+        {
+          tags: ["Console"],
+          answers: { 200: yamlFile },
+        },
+      ),
     },
   );

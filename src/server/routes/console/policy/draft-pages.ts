@@ -47,7 +47,7 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
         console.show(request, "administrator", (reader) =>
           unlessEnded(() => review(reader, listValues(reader).draft)),
         ),
-      pageRoute("showPolicyReview", "What publishing a draft would do"),
+      pageRoute("showPolicyReview", "Review of a draft"),
     )
     .post(
       REVIEW_PATH,
@@ -59,7 +59,7 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
     );
 }
 
-/** @returns a function that publishes a draft and leads to its rollout, or shows in the review why it cannot */
+/** @returns a function that publishes a draft and opens its rollout, or shows the obstacle in the review */
 const publisherOf =
   ({ governance: { draftPublishing } }: RouteContext["domain"], review: ReturnType<typeof reviewerOf>) =>
   async (reader: Reader, body: Static<typeof PUBLISHED>): Promise<ConsolePage | Done> => {
@@ -96,7 +96,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
         ),
       formRoute(
         SHARED,
-        formOperation("sendPolicySharing", "Shares the draft with other administrators, or no longer"),
+        formOperation("sendPolicySharing", "Shares the draft with other administrators, or stops sharing it"),
       ),
     )
     .post(
@@ -105,7 +105,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
         console.actLong(request, { ...ACTION, back: REVIEW_PATH }, (reader, fields) =>
           unlessBroken(() => merge(reader, fields)),
         ),
-      uploadRoute(formOperation("sendPolicyMerge", "Merges what was published since with the draft")),
+      uploadRoute(formOperation("sendPolicyMerge", "Merges later publications into the draft")),
     )
     .post(
       `${HISTORY_PATH}/:revision/draft`,
@@ -133,7 +133,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
 
 const SHARED_NOTICE = "Other administrators may read and publish the draft.";
 
-/** @returns a function that merges the draft, and asks where both changed the same place */
+/** @returns a function that merges the draft, and asks about conflicting places */
 const mergerOf =
   (domain: RouteContext["domain"]) =>
   async (reader: Reader, fields: Fields): Promise<ConsolePage | Done> => {
@@ -166,7 +166,7 @@ const mergerOf =
           isStale: true,
         });
     }
-    return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
+    return { to: REVIEW_PATH, notice: "The draft is merged. Check it again before you publish." };
   };
 
 function namedMergePage(
@@ -178,12 +178,12 @@ function namedMergePage(
   return mergePage({ ...page, merge: { ...merge, undecided } });
 }
 
-/** @returns the question before the content of a revision replaces a draft */
+/** @returns the confirmation of replacing a draft with the content of a revision */
 const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePage =>
   confirmationPage({
     title: "Replace your draft",
     consequences: [
-      `Replace ${unpublishedText(replaced)} by the content of ${revisionText(revision)}? They cannot be brought back.`,
+      `Replace ${unpublishedText(replaced)} with the content of ${revisionText(revision)}? They cannot be restored.`,
       "Cancel leads to your draft, which you can publish or download first.",
     ],
     action: `${HISTORY_PATH}/${revision.id}/draft`,
@@ -198,7 +198,7 @@ const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePag
     },
   });
 
-/** @returns what the work does; the review, which names what to do first, if a text of the draft has problems */
+/** @returns the result of the work; the review if a text of the draft has problems */
 async function unlessBroken<Answer>(work: () => Promise<Answer>): Promise<Answer | Done> {
   try {
     return await unlessEnded(work);
@@ -213,9 +213,9 @@ const BROKEN: Done = {
   notice: { kind: "attention", text: "The draft is not merged: solve the problems of its texts first." },
 };
 
-const STALE = "Somebody published in the meantime. Your draft is not lost: merge it first";
+const STALE = "Somebody published in the meantime. Your draft is kept: merge it first";
 
-/** Refusals that the review shows, because its reader can solve them there. */
+/** Refusals that the reader can fix in the review. */
 const SHOWN_THERE: readonly string[] = [
   "policy_draft.changed",
   "policy_draft.comment_required",

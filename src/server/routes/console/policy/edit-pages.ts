@@ -21,7 +21,7 @@ export function editPages({ router, domain }: RouteContext, console: Console) {
       EDIT_PATH,
       ({ request }) =>
         console.show(request, "administrator", async ({ actor, mayAdminister }) => {
-          if (!mayAdminister) return seeOther(POLICY_PATH); // the text to be edited has secrets
+          if (!mayAdminister) return seeOther(POLICY_PATH); // the edited text has secrets
           const draft = drafts.ownOrFirst(actor);
           await setImmediate();
           const { policy, harnesses } = draft.typed;
@@ -40,7 +40,7 @@ export function editPages({ router, domain }: RouteContext, console: Console) {
     );
 }
 
-/** @returns a function that saves the text of the policy, and answers with its problems or leads to the review */
+/** @returns a function that saves the text of the policy, and then shows its problems or opens the review */
 const saverOf =
   (domain: RouteContext["domain"]) =>
   async ({ actor, organizationId }: Reader, fields: Fields): Promise<ConsolePage | Done> => {
@@ -50,7 +50,7 @@ const saverOf =
     const stated = statedIn(fields.version);
     const error = lengthProblem(text);
     if (error !== undefined) return editPage({ text, version: versionText(stated), problems: [], error });
-    // As at a start: a draft needs a revision to begin from.
+    // A draft needs a base revision, so the first one is published here as at a start.
     if (!revisions.current(organizationId)) await deployments.apply(actor, undefined);
     try {
       const draft = await drafts.savePolicy(actor, stated, text);

@@ -29,7 +29,7 @@ export const explainPages = ({ router, domain }: RouteContext, console: Console)
         );
         return explainPage({ explainRequest, comparison, problems, hasDraft });
       }),
-    pageRoute("showPolicyExplanation", "What the policy means for one person"),
+    pageRoute("showPolicyExplanation", "The effect of the policy on one person"),
   );
 
 function askedBy(reader: Reader): ExplainRequest {
@@ -62,7 +62,7 @@ async function answersFor(
         version: explainRequest.installed || undefined,
       };
       const explanation = await governance.explain({ organizationId }, question, revision);
-      await setImmediate(); // other requests run between two explanations, which may have thousands of values
+      await setImmediate(); // lets other requests run, because an explanation may have thousands of values
       const refusal = user.status === "active" ? undefined : `the user is ${user.status}`;
       return [{ label: `${user.email}, ${name}`, explanation, refusal }];
     } catch (error) {

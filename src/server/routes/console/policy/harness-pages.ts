@@ -73,7 +73,7 @@ export function harnessPages({ router, domain }: RouteContext, console: Console)
     );
 }
 
-/** @returns the draft as the reader may see it: nobody but an administrator edits the settings, and they may have secrets */
+/** @returns the draft, without secrets for readers who are not administrators */
 function shownTo({ mayAdminister }: Reader, harness: HarnessKey, draft: Draft): Draft {
   const policy = draft.document.harnesses[harness];
   if (mayAdminister || !policy) return draft;
@@ -145,7 +145,7 @@ function createForm(domain: RouteContext["domain"]) {
   return { viewsOf, pageOf, send };
 }
 
-/** The content of the page instead of the draft. */
+/** Content of the page that replaces the draft. */
 interface Shown {
   /** not saved */
   input?: HarnessInput;
@@ -153,7 +153,7 @@ interface Shown {
   error?: string;
   /** whether the draft was saved elsewhere after the form was opened */
   isStale?: boolean;
-  /** as they were sent; kept while the text cannot be read, and beside an error */
+  /** as sent; kept while the text is unreadable, and beside an error */
   fields?: SettingFields | undefined;
 }
 
@@ -165,7 +165,7 @@ const inputIn = (sent: Fields): HarnessInput => ({
 });
 
 /**
- * @returns the text with what was changed in the fields; undefined if it cannot be read, because a save names its problems
+ * @returns the text with the changes of the fields; undefined for unreadable text, whose problems a save shows
  * @throws DomainError `policy_draft.two_values`, `policy_draft.not_written`
  */
 async function withFields(

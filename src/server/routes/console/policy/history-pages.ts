@@ -53,7 +53,7 @@ export function historyPages({ router, domain }: RouteContext, console: Console)
     );
 }
 
-/** Refuses parameters of other lists: if they were ignored, they would seem to work. */
+/** Refuses parameters of other lists, because ignoring them would look like a result. */
 const unusedIn = ({ url }: Reader): Problem[] =>
   ["page", "per_page", "sort", "q"]
     .filter((name) => url.searchParams.has(name))

@@ -142,7 +142,7 @@ function mcpServerPages({ router, domain }: RouteContext, console: Console) {
     );
 }
 
-/** @returns a function that answers a press of a button of the form */
+/** @returns a function that handles a button of the form */
 function senderOf({ governance }: RouteContext["domain"]) {
   const { drafts, deployments, revisions } = governance;
 
@@ -153,7 +153,7 @@ function senderOf({ governance }: RouteContext["domain"]) {
   };
 
   return async (reader: Reader, name: string | undefined, fields: Fields): Promise<ConsolePage | Done> => {
-    // As at a start: a draft needs a revision to begin from.
+    // A draft needs a base revision, so the first one is published here as at a start.
     if (!revisions.current(reader.organizationId)) await deployments.apply(reader.actor, undefined);
     const draft = drafts.ownOrNew(reader.actor);
     const former =
@@ -202,7 +202,7 @@ const takenNames = ({ document }: Draft, change: Parameters<typeof changedLists>
     : [{ pointer: "/name", detail: `is already that of another server of ${taken.join(", ")}` }];
 };
 
-/** A problem of the server is the same for each harness. */
+/** Each harness has the same problem, so it is shown once. */
 function ownProblems(problems: readonly Problem[]): Problem[] {
   const own = problems.map(({ pointer, detail }) => ({
     pointer: pointer.replace(/^\/mcp\/[^/]+(?:\/\d+)?/, ""),
@@ -211,7 +211,7 @@ function ownProblems(problems: readonly Problem[]): Problem[] {
   return [...new Map(own.map((problem) => [problem.pointer + problem.detail, problem])).values()];
 }
 
-/** @returns which harnesses have the server, and which ones have a different server of its name */
+/** @returns the harnesses with this server, and the harnesses with a different server of its name */
 function placesOf({ document }: Draft, { server, harnesses }: PlacedServer) {
   const others: HarnessKey[] = serversNamed(document, server.name).flatMap((one) =>
     one.harnesses[0] === harnesses[0] ? [] : one.harnesses,
@@ -224,7 +224,7 @@ const withoutSecrets = (placed: PlacedServer): PlacedServer => ({
   server: withHiddenServerSecrets(placed.server),
 });
 
-/** A search finds no hidden value. @throws DomainError `policy.invalid` */
+/** A search must not find hidden values. @throws DomainError `policy.invalid` */
 function matching({ document }: Draft, reader: Reader): { items: ListedServer[]; query: PageQuery } {
   const problems: Problem[] = [];
   const values = listValues(reader);

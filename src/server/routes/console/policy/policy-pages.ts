@@ -81,7 +81,7 @@ export const rolloutPages = ({ router, domain: { clients, governance } }: RouteC
         const inForce = governance.revisions.inForce(organizationId).id;
         return rolloutPage(await clients.rollouts.shared(revision, inForce), formerOf(governance, revision));
       }),
-    pageRoute("showPolicyRollout", "How a revision arrives at workstations"),
+    pageRoute("showPolicyRollout", "Rollout of a revision to workstations"),
   );
 
 const formerOf = (

@@ -1,4 +1,4 @@
-// The file with everybody who gains or loses a package by a draft, of whom the review names the first ones.
+// The file with everybody who gains or loses a package through a draft. The review shows only the first ones.
 import type { User } from "../../../../domain/identity/service.ts";
 import { PER_PAGE_MAX, readWord, refuseProblems } from "../../../../domain/shared/page.ts";
 import type { Problem } from "../../../../platform/errors.ts";
@@ -28,7 +28,7 @@ export const reachPages = ({ router, domain }: RouteContext, console: Console) =
           pages: await peoplePages(domain, reader, questionIn(listValues(reader))),
         }),
       ),
-    csvRoute("downloadPolicyPeople", "Everybody who gains or loses a package by a draft, as a CSV file"),
+    csvRoute("downloadPolicyPeople", "People who gain or lose a package through a draft, as a CSV file"),
   );
 
 interface Question {

@@ -59,7 +59,7 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
       () => walkPages<SessionView>(async (after) => await runInTurns(lists.following(viewer, query, after))),
       wrong,
     );
-    if (!pages) return seeOther(`${SESSIONS_PATH}${reader.url.search}`); // shows what is wrong with the filters
+    if (!pages) return seeOther(`${SESSIONS_PATH}${reader.url.search}`); // shows the problems of the filters
     return exportAnswer(domain, reader, { list: "sessions", columns: SESSION_COLUMNS, pages });
   };
 
@@ -87,7 +87,7 @@ async function queryIn(
   const text = readsAll ? values.user : undefined;
   const isMine = whose === MINE;
   if (whose !== undefined && !isMine)
-    problems.push({ pointer: "/whose", detail: `whose must be ${MINE}, or be left out` });
+    problems.push({ pointer: "/whose", detail: `whose must be ${MINE} or absent` });
   if (isMine && text !== undefined)
     problems.push({ pointer: "/user", detail: "an owner cannot be combined with “Mine only”" });
   const query: SessionQuery = {
@@ -102,7 +102,7 @@ async function queryIn(
   return { query, problems };
 }
 
-/** @returns the filters as the API takes them; undefined for a member's own sessions, for which the API has no filter */
+/** @returns the filters in the format of the API; undefined for a member's own sessions, which the API cannot filter */
 function apiQuery(
   values: Values,
   { userId, isOwn, sort }: SessionQuery,

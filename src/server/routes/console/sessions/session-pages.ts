@@ -58,7 +58,7 @@ export function sessionPages({ router, domain, clock }: RouteContext, console: C
           }
         });
       },
-      formRoute(Form, formOperation("sendSessionDownload", "Gives a short-lived address of the bytes")),
+      formRoute(Form, formOperation("sendSessionDownload", "Creates a short-lived download address")),
     );
   removalPages({ router, domain }, console);
 }
@@ -96,5 +96,5 @@ function removalPages({ router, domain }: Pick<RouteContext, "router" | "domain"
     );
 }
 
-/** The page of the session shows the same problem, or the next attempt may succeed. */
+/** The page of the session shows a lasting problem; otherwise the next attempt may succeed. */
 const PASSING: ReadonlySet<DomainError["kind"]> = new Set(["gone", "unavailable"]);

@@ -1,5 +1,5 @@
-// Sharing a captured session in the console. Before an owner shares it with more people, a page shows how many strings look like
-// keys.
+// Sharing a captured session in the console. Before the owner shares it with more people, a page shows how many strings
+// look like keys.
 import type { Domain } from "../../../../domain/domain.ts";
 import { notOwnSession } from "../../../../domain/sessions/errors.ts";
 import { RECIPIENTS_MAX } from "../../../../domain/sessions/limits.ts";
@@ -37,15 +37,15 @@ const Form = formOf({
   version: FormField,
 });
 
-/** @returns the version of a session's sharing that a form was made from */
+/** @returns the version of a session's sharing, for its form */
 const versionOf = (sharing: { mode: string; userIds: readonly string[] }): string =>
   recordTag({ mode: sharing.mode, userIds: sharing.userIds });
 
-/** @returns what the form does */
+/** @returns the action of the form */
 function createShareForms(domain: Domain) {
   const { sharing, facets } = domain.sessions;
 
-  /** @throws DomainError `sessions.not_own` for everybody but the owner */
+  /** @throws DomainError `sessions.not_own` unless the reader is the owner */
   const ownSession = async (reader: Reader, id: string): Promise<SessionView> => {
     const viewer = actingViewer(reader);
     const { session } = await runInTurns(domain.sessions.detail(viewer, id));
@@ -67,7 +67,7 @@ function createShareForms(domain: Domain) {
     };
   };
 
-  /** An address that was entered completely is added at once. */
+  /** A complete address is added immediately. */
   const findPeople = async (reader: Reader, session: SessionView, form: ShareForm): Promise<ConsolePage> => {
     const { rows, problems = [] } = await found(() =>
       runInTurns(facets.members(actingViewer(reader), form.person)),
@@ -88,7 +88,7 @@ function createShare(
 ) {
   const { sharing, transcripts } = domain.sessions;
 
-  /** @returns the form as it was entered, beside what is stored now and whose change that was */
+  /** @returns the form with the entered values, beside the stored ones and the author of their change */
   const changedPage = async (reader: Reader, id: string, form: ShareForm): Promise<ConsolePage> => {
     const { session } = await runInTurns(domain.sessions.detail(actingViewer(reader), id));
     const stored = await storedForm(reader, session);
@@ -137,7 +137,7 @@ class SharingChanged extends DomainError {
   }
 }
 
-/** The button that ends all sharing has no version: it ends whatever there is. */
+/** The button that ends all sharing has no version, because it ends any state of sharing. */
 const expectationOf =
   ({ version, mode }: ShareForm) =>
   (before: { mode: string; userIds: readonly string[] }): void => {
@@ -156,7 +156,7 @@ export function sharePages({ router, domain }: RouteContext, console: Console) {
           const session = await ownSession(reader, params.id);
           return sharePage({ session, form: await emptyForm(reader, session) });
         }),
-      pageRoute("showSessionSharing", "The form with which an owner shares a captured session"),
+      pageRoute("showSessionSharing", "The form for sharing a captured session"),
     )
     .post(
       `${SESSIONS_PATH}/:id/share`,

@@ -44,7 +44,7 @@ export function transcriptPages({ router, domain }: RouteContext, console: Conso
   return router.get(
     `${SESSIONS_PATH}/:id/transcript`,
     ({ request, params }) => console.show(request, "anyone", (reader) => page(reader, params.id)),
-    pageRoute("showSessionTranscript", "What is in a captured session"),
+    pageRoute("showSessionTranscript", "Transcript of a captured session"),
   );
 }
 

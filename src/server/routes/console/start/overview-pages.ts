@@ -1,5 +1,5 @@
-// The first page of the console: the overview for readers of all pages, the reader's own page for other people. And the events by
-// which pages follow what changes.
+// The first page of the console: the overview for readers of all pages, and the reader's own page for other people.
+// Also the events that keep pages current.
 import { Type } from "@sinclair/typebox";
 import { type Console, readerPrincipal } from "../../../console/console.ts";
 import { CONSOLE } from "../../../console/frame/navigation.ts";
@@ -16,7 +16,11 @@ const eventsOperation = operation(
   {
     tags: ["Console"],
     answers: {
-      200: { description: "As `GET /admin/events`", schema: Type.String(), mediaType: "text/event-stream" },
+      200: {
+        description: "The same as `GET /admin/events`",
+        schema: Type.String(),
+        mediaType: "text/event-stream",
+      },
       303: { description: "Nobody is signed in" },
       403: { description: "Only administrators and auditors read these pages" },
       429: { description: "The login or its user has too many streams open" },
@@ -35,11 +39,11 @@ export const overviewPages = ({ router, overview, adminEvents }: RouteContext, c
           const view = await overview.read(reader.organizationId);
           return overviewPage({ view, pages: console.pagesOf(reader) });
         }),
-      pageRoute("showOverviewPage", "Whether the installation is in order"),
+      pageRoute("showOverviewPage", "Problems and newest changes of the installation"),
     )
     .get(
       `${CONSOLE}/events`,
-      // Auditors are no administrators for the API, and read the same pages.
+      // Auditors read the same pages, but are not administrators for the API.
       ({ request }) =>
         console.show(request, "administrator", (reader) =>
           eventStream(adminEvents.open(readerPrincipal(reader))),

@@ -147,7 +147,7 @@ test("CON-121 a draft that is published or discarded twice leads to the policy w
     expect((await press()).status).toBe(303);
     expect((await press()).headers.get("location")).toBe("/console/policy");
     const { html, status } = await mine.visit("/console/policy");
-    expect([status, html.includes("published or discarded meanwhile,")]).toEqual([200, true]);
+    expect([status, html.includes("published or discarded in the meantime,")]).toEqual([200, true]);
     for (const other of ["is published.", "is discarded.", "no such draft"])
       expect(html).not.toContain(other);
   }

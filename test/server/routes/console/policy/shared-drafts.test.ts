@@ -66,5 +66,5 @@ test("CON-54 a merge that is sent after the draft ended leads to the policy in f
   await drafts.discard(ana.actor, draft.id);
   if (!form) throw new Error("the review offers no merge");
   const { path, html } = await own.submit(form, {});
-  expect([path, html.includes("published or discarded meanwhile")]).toEqual(["/console/policy", true]);
+  expect([path, html.includes("published or discarded in the meantime")]).toEqual(["/console/policy", true]);
 });

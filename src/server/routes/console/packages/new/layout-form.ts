@@ -1,4 +1,4 @@
-// The step that says where the components of each harness are in the archive of a new package.
+// The step for the places of each harness's components in the archive of a new package.
 import type { KeptArchive } from "../../../../../domain/catalog/sources/kept-archives.ts";
 import type { Addition } from "../../../../../domain/governance/additions/addition-model.ts";
 import { HARNESS_KEYS } from "../../../../../domain/harnesses/harnesses.ts";
@@ -62,7 +62,7 @@ export function createLayoutForm(domain: RouteContext["domain"]) {
   };
 }
 
-/** @returns the adapters that were entered, and every line that cannot be read */
+/** @returns the entered adapters, and all unreadable lines */
 async function adaptersIn(
   { governance: { drafts } }: RouteContext["domain"],
   entries: readonly LayoutEntry[],

@@ -1,5 +1,5 @@
-// The steps that add a package, in the console. The server keeps what was entered after each step; in the end it goes into the draft
-// of the reader. step-forms.ts does what the forms of the steps in the middle ask for.
+// The first step of adding a package in the console. The server stores the entered values of each step and finally puts
+// them into the draft of the reader. step-pages.ts has the other steps.
 import { ARCHIVE_LIMITS } from "../../../../../domain/catalog/archive/limits.ts";
 import type { InspectedSource } from "../../../../../domain/catalog/sources/package-sources.ts";
 import { DomainError } from "../../../../../platform/errors.ts";
@@ -49,7 +49,7 @@ function sourcePages({ router, domain, uploadTimes }: RouteContext, console: Con
     .get(
       NEW_PACKAGE_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => pageFor(reader)),
-      pageRoute("showNewPackage", "Where the archive of a new package comes from"),
+      pageRoute("showNewPackage", "Source of the archive of a new package"),
     )
     .post(
       NEW_PACKAGE_PATH,
@@ -91,7 +91,7 @@ function sourcePages({ router, domain, uploadTimes }: RouteContext, console: Con
         console.show(request, "administrator", ({ actor }) =>
           seeOther(STEPS[nextStep(packageAdditions.find(actor))].path),
         ),
-      pageRoute("showNewPackageArchive", "Leads to the step that comes next"),
+      pageRoute("showNewPackageArchive", "Redirects to the next step"),
     );
 }
 
@@ -123,7 +123,7 @@ const sourcePageOf =
       ...more,
     });
 
-/** Stores an archive and continues with it. The page of the step shows problems with it, and the steps so far stay. */
+/** Stores an archive and continues. Problems appear on the page of the step, and the finished steps are kept. */
 async function taking(
   { packageAdditions }: RouteContext["domain"],
   reader: Reader,
@@ -137,7 +137,7 @@ async function taking(
     return { to: STEPS.inspection.path };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    // The length of a form does not say the exact length of its file.
+    // The length of a form determines the length of its file only approximately.
     const isTooLarge = error.reason === "artifact.too_large";
     return pageFor(reader, { fields, refused: isTooLarge ? TOO_LARGE : refusedStep(error) });
   }

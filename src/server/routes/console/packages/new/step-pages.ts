@@ -53,7 +53,7 @@ const IDENTITY = formOf({
 const CHECK = formOf({ csrf: FormField, by: FormField, version_read: FormField });
 const action = (step: Step) => ({ needs: "administrator", back: STEPS[step].path }) as const;
 
-/** @returns the pages of these steps and their forms; a step that cannot be opened leads to the one that comes next */
+/** @returns the pages and forms of these steps; a step that cannot be opened redirects to the next open one */
 export function stepPages(context: RouteContext, console: Console) {
   const { router, domain } = context;
   const layout = createLayoutForm(domain);
@@ -75,7 +75,7 @@ export function stepPages(context: RouteContext, console: Console) {
           archive: await domain.packageSources.archives.show(organizationId, addition.source.sha256),
         }),
       ),
-      pageRoute("showNewPackageInspection", "What is in the archive of a new package"),
+      pageRoute("showNewPackageInspection", "Contents of the archive of a new package"),
     )
     .get(
       STEPS.identity.path,
@@ -93,7 +93,7 @@ export function stepPages(context: RouteContext, console: Console) {
     .get(
       STEPS.layout.path,
       shown("layout", layout.show),
-      pageRoute("showNewPackageLayout", "What harnesses use of a new package"),
+      pageRoute("showNewPackageLayout", "Parts of a new package for each harness"),
     )
     .post(
       STEPS.layout.path,
@@ -101,12 +101,12 @@ export function stepPages(context: RouteContext, console: Console) {
         console.actLong(request, action("layout"), (reader, fields) =>
           stepOr(domain, reader, "layout", () => layout.act(reader, fields)),
         ),
-      uploadRoute(formOperation("sendNewPackageLayout", "Says what harnesses use of a new package")),
+      uploadRoute(formOperation("sendNewPackageLayout", "Sets the parts of a new package for each harness")),
     )
     .get(
       STEPS.audience.path,
       shown("audience", audience.show),
-      pageRoute("showNewPackageAudience", "Who gets a new package"),
+      pageRoute("showNewPackageAudience", "Audience of a new package"),
     )
     .post(
       STEPS.audience.path,
@@ -114,7 +114,7 @@ export function stepPages(context: RouteContext, console: Console) {
         console.actLong(request, action("audience"), (reader, fields) =>
           stepOr(domain, reader, "audience", (_, addition) => audience.act(reader, addition, fields)),
         ),
-      uploadRoute(formOperation("sendNewPackageAudience", "Says who gets a new package")),
+      uploadRoute(formOperation("sendNewPackageAudience", "Sets the audience of a new package")),
     );
 }
 
@@ -140,7 +140,7 @@ export function checkPages({ router, domain }: RouteContext, console: Console) {
     );
 }
 
-/** @returns the work on the step, or the way to the step that comes next */
+/** @returns the result of the step's work, or a redirect to the next open step */
 async function stepOr<Answer>(
   { packageAdditions }: Domain,
   reader: Reader,
