@@ -85,7 +85,7 @@ describe("CON-73 invitations", () => {
     const [answer] = await send("", { addresses: words.join("\n") });
     expect(answer?.status).toBe(status);
     if (count > INVITED_AT_ONCE_MAX) {
-      expect(answer?.html).toContain("These are 101 addresses. Invite at most 100 at once.");
+      expect(answer?.html).toContain("You entered 101 addresses. Invite at most 100 at a time.");
       expect(answer?.html).toContain("no-address-100</textarea>");
     }
   });
@@ -96,7 +96,7 @@ describe("CON-73 invitations", () => {
       const words = Array.from({ length: 200 }, (_, index) => `a-${index}`).join("\n");
       const [answer] = await send("", { addresses: words.padEnd(length, "z") });
       expect(answer?.status).toBe(400);
-      expect(answer?.html).toContain("These are 200 addresses. Invite at most 100 at once.");
+      expect(answer?.html).toContain("You entered 200 addresses. Invite at most 100 at a time.");
       expect(answer?.html.includes("z</textarea>")).toBe(length <= REPEATED_CHARACTERS_MAX);
     },
   );

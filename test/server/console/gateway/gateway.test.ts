@@ -187,7 +187,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     );
     expect(revoked.heading).toBe("2 keys revoked");
     expect([stateOf(ana), stateOf(bob)]).toEqual(["missing", "missing"]);
-    expect(revoked.html.split("The revocation at the gateway is still open.")).toHaveLength(3);
+    expect(revoked.html.split("The revocation at the gateway is pending.")).toHaveLength(3);
   });
 
   test("offers nothing if no selected key can change, and says why", async () => {
@@ -289,7 +289,7 @@ describe("CON-76 the page about gateway mode", () => {
     site.upstream.users.pop(); // the account of this user
     expect((await act(user.id, "ensure")).html).toContain("notice attention");
     const { html } = await browser.visit(GATEWAY);
-    expect(html).toContain("The gateway has no account of this address.");
+    expect(html).toContain("The gateway has no account with this address.");
     expect(html).toContain(`href="${KEYS}?problem=true"`);
   });
 

@@ -195,7 +195,7 @@ test("CON-62 going back to a revision asks before it replaces a draft, and again
   await save(managedText({ ttl_seconds: 81 }));
   const question = await mine.submit(opened, {});
   expect(question.heading).toBe("Replace your draft");
-  expect(question.html).toMatch(/Replace \d unpublished changes? by the content of r\d+\?/);
+  expect(question.html).toMatch(/Replace \d unpublished changes? with the content of r\d+\?/);
   await save(managedText({ ttl_seconds: 82 }));
   const again = await mine.submit(formIn(question), {});
   expect(again.heading).toBe("Replace your draft");

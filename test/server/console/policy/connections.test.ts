@@ -84,7 +84,7 @@ test("CON-66 problems with a repository are shown beside the input", async () =>
   expect(pointers.html).toContain("Nothing is saved yet. Commit the files themselves, without Git LFS.");
   expect(pointers.html).not.toContain('href="#entries');
   const refused = await browser.submit(form, { ...REQUEST, repository: "other/tools" });
-  expect(refused.html).toContain("this organization may not use the namespace");
+  expect(refused.html).toContain("This organization may not use the namespace");
 });
 
 test("the connections are listed with their state, without addresses and credentials (SRC-1)", async () => {

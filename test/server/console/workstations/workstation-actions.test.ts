@@ -237,7 +237,7 @@ describe("CON-43 CON-99 selected workstations", () => {
     const other = await workstation("lab-1");
     const result = await send((await question(`act=revoke&id=${id}&id=${other.id}`)).html);
     expect(cells(result.html)).toContain(
-      "page Refused It reports with a browser sign-in that is used elsewhere.",
+      "page Refused Its reports come with a browser sign-in that is also used elsewhere.",
     );
     expect(hosts()).toEqual(["page"]);
   });
@@ -271,7 +271,7 @@ describe("CON-43 CON-99 all that match a filter", () => {
     const { html } = await question("act=remove&all=1&filter=");
     await workstation("lab-2");
     const again = await send(html, { typed: "1" });
-    expect([again.status, again.html.includes("There are 2 workstations now, not 1")]).toEqual([400, true]);
+    expect([again.status, again.html.includes("There are now 2 workstations, not 1")]).toEqual([400, true]);
     expect(hosts()).toEqual(["lab-1", "lab-2"]);
     await send(again.html, { typed: "2" });
     expect(hosts()).toEqual([]);

@@ -69,7 +69,7 @@ describe("sign-in", () => {
     expect((await browser.visit("/account")).heading).toBe("Sign in");
     const wrong = await browser.submit(formTo(page, PROOF), { code: "000000" });
     expect(wrong).toMatchObject({ status: 403, heading: "Confirm that it is you" });
-    expect(wrong.html).toContain("The code is wrong or was used before; wait for the next code of the app");
+    expect(wrong.html).toContain("The code is wrong or was used before; wait for the app's next code");
     const code = appCode(app.secret, site.world.clock.nowMs());
     const done = await browser.submit(formTo(wrong, PROOF), { code });
     expect(done.path).toBe("/device");

@@ -210,7 +210,7 @@ export class BulkActions<Act extends string, Selection> {
   #grownError({ language }: Reader, count: number, whole: number): string | undefined {
     if (count <= whole) return undefined;
     const now = countedRows(this.bulk.view.nouns, count, language);
-    return `The number is now ${now}, not ${whole}. Confirm the new number.`;
+    return `There are now ${now}, not ${whole}. Confirm the new number.`;
   }
 
   /** @returns the first refused rows of all slices, with their current reasons */
