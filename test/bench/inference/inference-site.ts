@@ -2,6 +2,7 @@
 // do all or part of the same work.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SLOTS_VARIABLE } from "../../../src/platform/outbound/request-slots.ts";
 import { peerOnBun, type Running, script, startServer } from "../processes.ts";
 import { logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
 
@@ -11,6 +12,8 @@ const MINTED_AT_ONCE = 16;
 const READY_LIMIT_MS = 10_000;
 /** nginx does not report when it listens */
 const NGINX_PORT = 18_931;
+/** The service lifts the limit of requests at once by itself; the bare proxy cannot. */
+const UNLIMITED = `${SLOTS_VARIABLE}=65535`;
 export const CHAT_PATH = "/v1/chat/completions";
 export const PREFIX = "/inference";
 
@@ -35,7 +38,9 @@ export async function startInferenceSite(directory: string): Promise<InferenceSi
   const started = startedIn(starting);
   const upstream = await started(startServer(script("inference/inference-upstream.ts"), "measuring"));
   const origin = `http://127.0.0.1:${upstream.port}`;
-  const bare = await started(startServer(peerOnBun("inference/bare-proxy.ts", origin)));
+  const bare = await started(
+    startServer(["env", UNLIMITED, ...peerOnBun("inference/bare-proxy.ts", origin)]),
+  );
   const least = await started(startServer(peerOnBun("inference/least-proxy.ts", origin, directory)));
   const nginx = Bun.which("nginx") ? await started(startNginx(directory, origin)) : undefined;
   const served = await startService(directory, origin, started);

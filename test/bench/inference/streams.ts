@@ -48,19 +48,30 @@ export async function measurePacedStreams(site: InferenceSite): Promise<Figure[]
   ];
 }
 
-/** Streams that stay open without data, and requests to the control API while most of them are open. */
+/**
+ * Streams that stay open without data, and requests to the control API while most of them are open. The bare proxy holds the same
+ * streams, but is hardly anything else: what the streams add is compared.
+ */
 export async function measureHeldStreams(site: InferenceSite): Promise<Figure[]> {
-  const { port, path } = targetsOf(site).ours;
+  const { ours } = targetsOf(site);
   const { pid } = site.service;
   const figures: Figure[] = [];
+  const addedToBare = await measureBareStreams(site);
   const idle = await controlLatencies(site);
   const beforeMb = await residentMb(pid);
   for (const { streams, wantedMb } of HELD) {
-    const held = startStreams({ ...planOf(site, { port, path, streams, answer: "quiet" }), seconds: 0 });
-    await held.open;
+    const held = await holdStreams(site, ours, streams);
     const mb = await residentMb(pid);
     const what = `memory with ${streams} quiet streams`;
     figures.push({ what, unit: "MB", ours: mb, verdict: atMost(wantedMb, mb) });
+    const [added, reference] = [mb - beforeMb, addedToBare.get(streams) ?? Number.NaN];
+    figures.push({
+      what: "memory that they add (against bare)",
+      unit: "MB",
+      ours: added,
+      reference,
+      ratio: added / reference,
+    });
     if (streams === HELD.at(-1)?.streams) figures.push(...besideStreams(idle, await controlLatencies(site)));
     const { open } = await held.end();
     figures.push({
@@ -84,6 +95,26 @@ export async function measureHeldStreams(site: InferenceSite): Promise<Figure[]>
       verdict: atMost(1.2, ratio),
     },
   ];
+}
+
+/** @returns megabytes that quiet streams add to the bare proxy, by their number */
+async function measureBareStreams(site: InferenceSite): Promise<Map<number, number>> {
+  const { pid } = site.bare;
+  const beforeMb = await residentMb(pid);
+  const added = new Map<number, number>();
+  for (const { streams } of HELD) {
+    const held = await holdStreams(site, targetsOf(site).bare, streams);
+    added.set(streams, (await residentMb(pid)) - beforeMb);
+    await held.end();
+  }
+  return added;
+}
+
+async function holdStreams(site: InferenceSite, target: Pick<StreamPlan, "port" | "path">, streams: number) {
+  const plan = planOf(site, { ...target, streams, answer: "quiet" });
+  const held = startStreams({ ...plan, seconds: 0 });
+  await held.open;
+  return held;
 }
 
 /** @returns the 99th percentile of each path */
