@@ -28,6 +28,7 @@ import * as organization from "./commands/organization/organization.ts";
 import * as packages from "./commands/packages/packages.ts";
 import * as policy from "./commands/policy/policy.ts";
 import * as probe from "./commands/probe/probe.ts";
+import * as replica from "./commands/replica/replica.ts";
 import * as scim from "./commands/scim/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys/sealing-keys.ts";
 import * as serve from "./commands/serve/serve.ts";
@@ -83,7 +84,7 @@ const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
     sessions,
   ],
   "Gateway and keys:": [gateway, keys, signingKeys, sealingKeys],
-  "Data and operation:": [jobs, backup, migrate, audit, takeover],
+  "Data and operation:": [jobs, backup, migrate, audit, takeover, replica],
   "Help and shell:": [completion, manual, unit, version, help],
 };
 

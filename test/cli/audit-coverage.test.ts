@@ -539,8 +539,8 @@ const READS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Commands without a data directory; `serve`, whose changes are made by routes and jobs; `demo`, which removes its own; and `sso
- * verify`, which remembers only what the provider published.
+ * Commands without a data directory; `serve`, whose changes are made by routes and jobs; `demo`, which removes its own; `sso
+ * verify`, which remembers only what the provider published; and `replica reset`, which changes no row.
  */
 const OTHERS = [
   "serve",
@@ -548,6 +548,7 @@ const OTHERS = [
   "probe",
   "sso verify",
   "unit",
+  "replica reset",
   "completion",
   "__complete",
   "manual",

@@ -30,6 +30,7 @@ const SINGULAR = [
   "migrate",
   "organization",
   "policy",
+  "replica",
   "scim",
   "sso",
 ];

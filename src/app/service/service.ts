@@ -12,6 +12,7 @@ import type { PasswordCost } from "../../platform/crypto/passwords.ts";
 import {
   type DataDirectory,
   findForwarder,
+  hasCrashed,
   lockForServer,
   openMode,
 } from "../../platform/data-directory/data-directory.ts";
@@ -122,6 +123,7 @@ async function startWith(
   const directory = openForStart(options);
   await using undo = new AsyncDisposableStack();
   const reserve = openDiskReserve(directory, log, undo);
+  const isAfterCrash = hasCrashed(directory);
   const lock = lockForServer(directory, clock);
   undo.defer(() => lock.release());
   forgetServiceState(directory);
@@ -133,7 +135,7 @@ async function startWith(
   undo.defer(lockProxyListener(directory, options));
   const sockets = await openSockets();
   undo.defer(() => sockets.stop());
-  const standby = await openStandby(directory, { ...options, undo });
+  const standby = await openStandby(directory, { ...options, undo, isAfterCrash });
   const service = await startWithListener(sockets, directory, { ...options, undo, standby, reserve });
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { JobView } from "../../domain/system/jobs.ts";
 import { type Clock, HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
+import { commandWith } from "../../platform/config/command-hint.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { type DataDirectory, placesIn } from "../../platform/data-directory/data-directory.ts";
 import type { Examined } from "../doctor/domain-checks.ts";
@@ -11,6 +12,7 @@ import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { isLeaseHeldHere } from "./lease/lease-file.ts";
 import { findOwnTerm } from "./own-term.ts";
 import { examineReplica, type ReplicaState } from "./replica/replica-state.ts";
+import { resetCommands } from "./replica/reset.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { takenOver } from "./start.ts";
 import { listTerms, numberOf } from "./terms.ts";
@@ -51,7 +53,7 @@ export async function checkReplica(
   const terms = await listTerms(store);
   const newest = terms.at(-1);
   if (newest !== undefined && newest !== own.term && numberOf(newest) >= numberOf(own.term)) {
-    const { message, hint = "" } = await takenOver(directory, { store, terms, term: own.term });
+    const { message, hint = "" } = await takenOver(directory, { config, store, terms, term: own.term });
     return check.failed(message, hint);
   }
   return replicaLagFinding(
@@ -85,19 +87,30 @@ export function replicaLagFinding(check: Check, state: ReplicaState, nowMs: numb
 
 export function checkReplicaRestore(check: Check, { config, domain, nowMs }: Examined): Finding {
   if (!config.has("standby.replica")) return check.ok("no replica is configured");
-  return restoreCheckFinding(check, domain.jobs.list(), nowMs);
+  const { doubtful_since } = findOwnTerm(placesIn(resolve(config.get("data_dir")))) ?? {};
+  return restoreCheckFinding(check, domain.jobs.list(), { nowMs, config, doubtfulSince: doubtful_since });
 }
 
 /** @param jobs of the service */
-export function restoreCheckFinding(check: Check, jobs: readonly JobView[], nowMs: number): Finding {
+export function restoreCheckFinding(
+  check: Check,
+  jobs: readonly JobView[],
+  { config, nowMs, doubtfulSince }: { config: Config; nowMs: number; doubtfulSince: string | undefined },
+): Finding {
   const job = jobs.find(({ name }) => name === RESTORE_CHECK_JOB);
-  const remedy = `run it now, and read its result: quartermaster jobs run ${RESTORE_CHECK_JOB}; quartermaster jobs list`;
+  const run = commandWith(config, `jobs run ${RESTORE_CHECK_JOB}`);
+  const remedy = `run it now, and read its result: ${run}; ${commandWith(config, "jobs list")}`;
   if (!job?.finishedAtMs) return check.warning("the replica has not been restored for a test yet", remedy);
   const at = toRfc3339(job.finishedAtMs);
   if (job.outcome !== "succeeded")
     return check.failed(
       `the test restore of ${at} ended with ${job.outcome}: ${job.error ?? "no reason"}`,
-      remedy,
+      `if the reason is not on this machine, make the replica anew: ${resetCommands(config)}; then restore it again: ${run}`,
+    );
+  if (doubtfulSince !== undefined)
+    return check.warning(
+      `the service was killed before ${doubtfulSince}, and the replica has not been restored for a test since`,
+      `wait some minutes for the test restore, or ${remedy}`,
     );
   if (nowMs - job.finishedAtMs > RESTORE_CHECK_AGE_MS)
     return check.failed(`the last test restore was at ${at}`, remedy);

@@ -2,6 +2,7 @@
 import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { commandWith } from "../../platform/config/command-hint.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { placeOf, type ReplicaPlace } from "../../platform/config/standby/replica.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
@@ -98,7 +99,7 @@ export async function restoreReplica({ config, folder, signal, ...request }: Res
     const command = [config.get("standby.litestream"), "restore", "-config", file, "-o", target, database];
     const messages = join(work, "messages");
     const exitCode = await run(command, { messages, environment: litestreamEnvironment(config), signal });
-    if (exitCode !== 0) throw restoreFailed(readOwnFile(messages).text);
+    if (exitCode !== 0) throw restoreFailed(config, readOwnFile(messages).text);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -140,14 +141,14 @@ async function run(command: string[], { messages, environment, signal }: Run): P
   }
 }
 
-const restoreFailed = (messages: string): DomainError => {
+const restoreFailed = (config: Config, messages: string): DomainError => {
   const last = messages.trim().slice(-MESSAGE_LENGTH_MAX).replaceAll(/\s+/g, " ");
   return new DomainError(
     "unavailable",
     "standby.restore_failed",
     `Litestream cannot restore the replica: ${last}`,
     {
-      hint: "check the store, and that Litestream replicates: quartermaster doctor",
+      hint: `check the store, and that Litestream replicates: ${commandWith(config, "doctor")}`,
     },
   );
 };

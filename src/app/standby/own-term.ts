@@ -10,6 +10,8 @@ const OwnTermSchema = Type.Object({
   term: Type.String({ pattern: "^t\\d{8}-[0-9a-f]{6}$" }),
   /** names this data directory in the lease */
   holder: Type.String({ minLength: 1, maxLength: 100 }),
+  /** RFC 3339: when the service began after it had been killed; absent once the replica has been proved or is made anew */
+  doubtful_since: Type.Optional(Type.String({ maxLength: 40 })),
 });
 
 export type OwnTerm = Static<typeof OwnTermSchema>;
@@ -31,7 +33,7 @@ export function findOwnTerm({ standby }: Pick<DataDirectory, "standby">): OwnTer
     "standby.term_unreadable",
     `${standby} does not name a term of the replica`,
     {
-      hint: "take over again: quartermaster takeover",
+      hint: "take over again; see: quartermaster help standby",
     },
   );
 }
@@ -39,3 +41,14 @@ export function findOwnTerm({ standby }: Pick<DataDirectory, "standby">): OwnTer
 /** Durably puts a term in force. */
 export const writeOwnTerm = ({ standby }: Pick<DataDirectory, "standby">, term: OwnTerm): void =>
   writeWholeFile(standby, `${JSON.stringify(term)}\n`);
+
+/** Records that the replica may be damaged. @param since RFC 3339 */
+export const doubtReplica = (directory: Pick<DataDirectory, "standby">, own: OwnTerm, since: string): void =>
+  writeOwnTerm(directory, { ...own, doubtful_since: since });
+
+/** Ends the doubt about the replica. */
+export function trustReplica(directory: Pick<DataDirectory, "standby">): void {
+  const own = findOwnTerm(directory);
+  if (own?.doubtful_since === undefined) return;
+  writeOwnTerm(directory, { term: own.term, holder: own.holder });
+}

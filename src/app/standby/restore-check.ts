@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AuditLog } from "../../domain/audit/log.ts";
 import { requireFreeSpace } from "../../domain/backup/free-space.ts";
 import { type Clock, MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
+import { commandWith } from "../../platform/config/command-hint.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { stagingIn } from "../../platform/database/maintenance/data-swap.ts";
@@ -15,6 +16,7 @@ import type { TaskOptions } from "../backup/backup-task.ts";
 import { verifyBackup } from "../backup/verify.ts";
 import { restoreReplica } from "./litestream.ts";
 import { endOfLog, type LogEnd } from "./log-end.ts";
+import { resetCommands } from "./replica/reset.ts";
 
 export interface RestoreCheckOptions extends Pick<TaskOptions, "perform" | "signal"> {
   config: Config;
@@ -46,6 +48,7 @@ export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd
     await restoreReplica({ config, database, term, target, folder, signal });
     await verifyBackup(target, { clock, signal, perform });
     const last = endOfLog(target);
+    refuseOtherEntry(last, options);
     refuseOldState(last, options, startedAtMs);
     return last;
   } finally {
@@ -53,11 +56,25 @@ export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd
   }
 }
 
-function refuseOldState(last: LogEnd, { auditLog }: RestoreCheckOptions, startedAtMs: number): void {
+/** A replica may contain a commit that the database never completed: see resetIndex. */
+function refuseOtherEntry({ id, digest }: LogEnd, { auditLog, config }: RestoreCheckOptions): void {
+  const own = auditLog.entryAfter(id - 1);
+  if (own === undefined || own.id !== id || own.digest === digest) return; // removed by the retention
+  throw new DomainError(
+    "unverified",
+    "standby.replica_differs",
+    `the audit entry ${id} of the restored replica is another one`,
+    {
+      hint: `make the replica anew: ${resetCommands(config)}`,
+    },
+  );
+}
+
+function refuseOldState(last: LogEnd, { auditLog, config }: RestoreCheckOptions, startedAtMs: number): void {
   const next = auditLog.entryAfter(last.id);
   if (next === undefined || next.atMs >= startedAtMs - CHECK_LAG_MS) return;
   const message = `the restored replica ends at ${toRfc3339(last.atMs)}; it lacks the audit entry ${next.id} of ${toRfc3339(next.atMs)}`;
   throw new DomainError("unverified", "standby.replica_old", message, {
-    hint: "check that Litestream runs, and read its log: quartermaster doctor",
+    hint: `check that Litestream runs, and read its log: ${commandWith(config, "doctor")}`,
   });
 }

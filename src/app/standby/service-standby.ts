@@ -3,9 +3,11 @@
 import { hostname } from "node:os";
 import { Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
+import { toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { placeOf } from "../../platform/config/standby/replica.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { resetIndex } from "../../platform/database/maintenance/log-index.ts";
 import { type DomainError, invariant } from "../../platform/errors.ts";
 import { createOutbound } from "../../platform/outbound/outbound.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
@@ -14,7 +16,8 @@ import { Buckets, storeDestinations } from "../object-store/buckets.ts";
 import { removeLeaseFile, writeLeaseFile } from "./lease/lease-file.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
 import { type LeaseObject, leaseObjectIn } from "./lease/lease-object.ts";
-import type { OwnTerm } from "./own-term.ts";
+import { doubtReplica, type OwnTerm } from "./own-term.ts";
+import { resetCommands } from "./replica/reset.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { claimTerm, type StandbyStart } from "./start.ts";
 import { addReplicaMetrics, watchReplica } from "./watch.ts";
@@ -36,10 +39,11 @@ export interface ServiceStandby {
  */
 export async function openStandby(
   directory: DataDirectory,
-  start: StandbyStart & { undo: AsyncDisposableStack },
+  start: StandbyStart & { undo: AsyncDisposableStack; isAfterCrash: boolean },
 ): Promise<ServiceStandby> {
-  const { config, clock, undo } = start;
+  const { config, clock, undo, isAfterCrash } = start;
   const own = await claimTerm(directory, start);
+  if (isAfterCrash) followCrash(directory, own, start);
   const invalidation = Promise.withResolvers<DomainError>();
   const onTakenOver = invalidation.resolve;
   const lease =
@@ -59,6 +63,22 @@ export async function openStandby(
       addReplicaMetrics(metrics, { clock, replica });
     },
   };
+}
+
+/**
+ * Call it before the database is opened, if a former process was killed.
+ * @param own undefined without a replica
+ */
+export function followCrash(
+  directory: DataDirectory,
+  own: OwnTerm | undefined,
+  { config, clock, log }: Pick<StandbyStart, "config" | "clock" | "log">,
+): void {
+  // Litestream may have taken a commit that was never completed.
+  if (config.get("database.replicated")) resetIndex(directory.database);
+  if (!own) return;
+  doubtReplica(directory, own, own.doubtful_since ?? toRfc3339(clock.nowMs()));
+  log.warning("standby.replica_doubtful", { term: own.term, next: resetCommands(config) });
 }
 
 async function takeLease(

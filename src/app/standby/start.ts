@@ -1,6 +1,7 @@
 // The part of a start that concerns the replica: begins the first term, and refuses data that another machine has taken over.
 import { hostname } from "node:os";
 import { type Clock, SECOND_MS, toRfc3339, within } from "../../platform/clock.ts";
+import { commandWith } from "../../platform/config/command-hint.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -34,9 +35,9 @@ export async function claimTerm(directory: DataDirectory, start: StandbyStart): 
   const own = findOwnTerm(directory);
   const store = replicaStoreOf(config, { clock });
   const terms = store && (await termsIn(store, log));
-  if (store && terms) await refuseFormer(directory, { own, terms, store });
+  if (store && terms) await refuseFormer(directory, { config, own, terms, store });
   if (own) return own;
-  if (store && !terms) throw storeUnreachable(store);
+  if (store && !terms) throw storeUnreachable(config, store);
   const first = newTerm(1, ids);
   const record = { term: first.term, from_term: null, machine: hostname(), restored: null };
   if (store) await createRecord(store, { ...record, began_at: toRfc3339(clock.nowMs()) });
@@ -65,24 +66,30 @@ async function termsIn(store: ReplicaStore, log: Log): Promise<readonly string[]
 }
 
 interface Claim {
+  config: Config;
   own: OwnTerm | undefined;
   /** in ascending order */
   terms: readonly string[];
   store: ReplicaStore;
 }
 
-async function refuseFormer(directory: DataDirectory, { own, terms, store }: Claim): Promise<void> {
+async function refuseFormer(directory: DataDirectory, { config, own, terms, store }: Claim): Promise<void> {
   const newest = terms.at(-1);
   if (newest === undefined || newest === own?.term) return;
-  if (!own) throw otherMachine(store, newest);
+  if (!own) throw otherMachine(config, store, newest);
   if (numberOf(newest) < numberOf(own.term)) return; // the store lost our record, or is another one
-  throw await takenOver(directory, { store, terms, term: own.term });
+  throw await takenOver(directory, { config, store, terms, term: own.term });
 }
 
 /** @param over `terms` in ascending order @returns the error of a machine whose term is over */
 export async function takenOver(
   directory: DataDirectory,
-  { store, terms, term }: { store: ReplicaStore; terms: readonly string[]; term: string },
+  {
+    config,
+    store,
+    terms,
+    term,
+  }: Pick<StandbyStart, "config"> & { store: ReplicaStore; terms: readonly string[]; term: string },
 ): Promise<DomainError> {
   const newest = terms.at(-1) ?? term;
   const record = await readRecord(store, newest);
@@ -95,25 +102,25 @@ export async function takenOver(
     "standby.taken_over",
     `${who} (term ${newest}), so this data of term ${term} accepts no change${tail === undefined ? "" : `; ${tail}`}`,
     {
-      hint: "keep the data until the lost changes are known; to make this machine the active one again, stop the other one and run here: quartermaster takeover",
+      hint: `keep the data until the lost changes are known; to make this machine the active one again, stop the other one and run here: ${commandWith(config, "takeover")}`,
     },
   );
 }
 
-const otherMachine = ({ url }: ReplicaStore, newest: string): DomainError =>
+const otherMachine = (config: Config, { url }: ReplicaStore, newest: string): DomainError =>
   new DomainError(
     "conflict",
     "standby.other_machine",
     `${url} has the replica of another data directory (term ${newest})`,
     {
-      hint: "to continue that installation here: quartermaster takeover; to replicate this one, name an empty place with standby.replica",
+      hint: `to continue that installation here: ${commandWith(config, "takeover")}; to replicate this one, name an empty place with standby.replica`,
     },
   );
 
-const storeUnreachable = ({ url }: ReplicaStore): DomainError =>
+const storeUnreachable = (config: Config, { url }: ReplicaStore): DomainError =>
   new DomainError(
     "unavailable",
     "standby.store_unreachable",
     `${url} is unreachable, and the first start with a replica needs it`,
-    { hint: "check the store: quartermaster config show --outgoing" },
+    { hint: `check the store: ${commandWith(config, "config show --outgoing")}` },
   );

@@ -8,6 +8,7 @@ import { firstOrganization } from "../../domain/identity/store.ts";
 import { secretsOf } from "../../domain/sealed-values.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
+import { commandWith } from "../../platform/config/command-hint.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { openSealing } from "../../platform/crypto/sealing.ts";
 import { SealingKeyFiles } from "../../platform/crypto/sealing-keys.ts";
@@ -25,6 +26,7 @@ import type { Lease } from "./lease/lease-object.ts";
 import { refuseWithoutLitestream, restoreReplica } from "./litestream.ts";
 import { endOfLog, type LogEnd } from "./log-end.ts";
 import { findOwnTerm, type OwnTerm, writeOwnTerm } from "./own-term.ts";
+import { resetCommands } from "./replica/reset.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import { leaseObjectOf } from "./service-standby.ts";
 import { replicaStoreOf } from "./standby.ts";
@@ -153,7 +155,7 @@ async function assertRestorable(options: TakeoverOptions): Promise<void> {
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const isDamaged = error.kind === "unverified" || error.reason === "storage.damaged";
-    throw isDamaged ? damagedReplica(source, error) : error;
+    throw isDamaged ? damagedReplica(options, error) : error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -250,13 +252,16 @@ const noReplica = ({ url }: ReplicaStore): DomainError =>
     hint: "check standby.replica, and that Litestream has run on the other machine",
   });
 
-const damagedReplica = ({ store, term }: Source, cause: DomainError): DomainError =>
+const damagedReplica = (
+  { config, source: { store, term } }: TakeoverOptions,
+  cause: DomainError,
+): DomainError =>
   new DomainError(
     "unverified",
     "standby.replica_damaged",
     `the replica of term ${term} in ${store.url} cannot be used: ${cause.message}`,
     {
-      hint: "nothing was changed: if the data of the other machine is intact, start it again, and then its Litestream; otherwise put the last good backup in force: quartermaster backup restore FILE",
+      hint: `nothing was changed: if the data of the other machine is intact, start the service there, and run there: ${resetCommands(config)}; otherwise put the last good backup in force: ${commandWith(config, "backup restore FILE")}`,
       cause,
     },
   );

@@ -1,4 +1,6 @@
 // Watches the replica while the service runs: what it lacks, whether its store answers, and whether another machine has taken over.
+
+import { setTimeout as sleep } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 import type { AuditLog } from "../../domain/audit/log.ts";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
@@ -8,6 +10,7 @@ import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
+import { doubtReplica, findOwnTerm, trustReplica } from "./own-term.ts";
 import { examineReplica, type ReplicaState } from "./replica/replica-state.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import { checkRestore } from "./restore-check.ts";
@@ -35,20 +38,74 @@ export interface WatchOptions {
 }
 
 /** Registers the jobs of a replica. @returns what is known about it; undefined for a replica that only Litestream can read */
-export function watchReplica(scheduler: Scheduler, options: WatchOptions): WatchedReplica | undefined {
-  const { store, log } = options;
+export function watchReplica(
+  scheduler: Pick<Scheduler, "register">,
+  options: WatchOptions,
+): WatchedReplica | undefined {
+  const { store } = options;
   const watch = store && new ReplicaWatch({ ...options, store });
   if (watch) scheduler.register({ ...WATCH, name: WATCH_JOB, run: (signal) => watch.check(signal) });
+  const check = new RestoreCheck(options);
   scheduler.register({
     ...CHECK,
+    ...(check.isUrgent && { runsAtStart: true }),
     name: RESTORE_CHECK_JOB,
-    async run(signal) {
-      const { id, atMs } = await checkRestore({ ...options, signal });
-      log.info("standby.replica_restored", { audit_id: id, audit_at: toRfc3339(atMs) });
-    },
+    run: (signal) => check.run(signal),
   });
   return watch;
 }
+
+/** Litestream may still be making a complete copy: how long to wait before each attempt after a crash. */
+const ATTEMPTS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
+
+/** Restores the replica for a test, soon after the service was killed, and otherwise daily. */
+class RestoreCheck {
+  readonly isUrgent: boolean;
+  #attemptsMs: readonly number[];
+
+  constructor(private readonly options: WatchOptions) {
+    this.isUrgent = findOwnTerm(options.directory)?.doubtful_since !== undefined;
+    this.#attemptsMs = this.isUrgent ? ATTEMPTS_MS : [];
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const attemptsMs = this.#attemptsMs;
+    this.#attemptsMs = []; // an operator who runs the job does not wait
+    for (const [at, waitMs] of attemptsMs.entries()) {
+      await sleep(waitMs, undefined, { signal });
+      if (at === attemptsMs.length - 1) break;
+      const error = await this.#attempt(signal).then(() => undefined, failureOf);
+      if (error === undefined) return;
+      this.options.log.warning("standby.replica_not_restored", { message: error.message });
+    }
+    await this.#attempt(signal);
+  }
+
+  async #attempt(signal: AbortSignal): Promise<void> {
+    const { directory, log, clock } = this.options;
+    try {
+      const { id, atMs } = await checkRestore({ ...this.options, signal });
+      trustReplica(directory);
+      log.info("standby.replica_restored", { audit_id: id, audit_at: toRfc3339(atMs) });
+    } catch (error) {
+      const own = findOwnTerm(directory);
+      if (own && own.doubtful_since === undefined && isAboutReplica(error))
+        doubtReplica(directory, own, toRfc3339(clock.nowMs()));
+      throw error;
+    }
+  }
+}
+
+/** @throws an error that is no DomainError, which is a bug or the end of the run */
+function failureOf(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  throw error;
+}
+
+/** Litestream makes a complete copy at its next start, unless the reason lies in this machine. */
+const isAboutReplica = (error: unknown): boolean =>
+  error instanceof DomainError &&
+  (error.kind === "unverified" || ["storage.damaged", "standby.restore_failed"].includes(error.reason));
 
 /** The result of the last check. */
 export interface WatchedReplica {
@@ -85,11 +142,11 @@ class ReplicaWatch implements WatchedReplica {
   }
 
   async #refuseFormer(): Promise<void> {
-    const { store, term, directory, onTakenOver } = this.options;
+    const { config, store, term, directory, onTakenOver } = this.options;
     const terms = await listTerms(store);
     const newest = terms.at(-1);
     if (newest === undefined || newest === term || numberOf(newest) < numberOf(term)) return;
-    onTakenOver(await takenOver(directory, { store, terms, term }));
+    onTakenOver(await takenOver(directory, { config, store, terms, term }));
   }
 }
 

@@ -8,6 +8,7 @@ import { codeOf, DomainError, isDiskFull } from "../errors.ts";
 import { permissionsText, refuseLink } from "../files/data-files.ts";
 import { fileExists, refuseForeignOwner, switchToOwner } from "./owner.ts";
 import {
+  endedByCrash,
   holderFile,
   holderInParentheses,
   holderOf,
@@ -246,6 +247,10 @@ export const findForwarder = ({ forwardingLock }: DataDirectory): LockHolder | "
 
 /** @returns whether a server runs on this directory now */
 export const isServerRunning = ({ lock }: DataDirectory): boolean => isLocked(lock);
+
+/** @returns whether the last server was killed, or the last process that forwarded inference, and has not started again */
+export const hasCrashed = ({ lock, forwardingLock }: DataDirectory): boolean =>
+  endedByCrash(lock) || endedByCrash(forwardingLock);
 
 const inUse = ({ path, lock }: DataDirectory, cause: unknown): DomainError =>
   new DomainError(

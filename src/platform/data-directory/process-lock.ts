@@ -40,6 +40,9 @@ export function takeLock(file: string, clock: Clock): ProcessLock {
   };
 }
 
+/** @returns whether the last holder of the lock was killed: it leaves its record */
+export const endedByCrash = (file: string): boolean => existsSync(holderFile(file)) && !isLocked(file);
+
 const HOLDER = /^process (\d{1,10}), since (\S{1,40})$/m;
 
 /** @returns the process that holds the lock now; `unknown` if it has not recorded itself yet */

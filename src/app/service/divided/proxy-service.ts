@@ -3,7 +3,11 @@
 // replace a key that the gateway refused: it runs no migration and no job, and creates no first administrator.
 import { Registry } from "prom-client";
 import { dayOf } from "../../../domain/inference/usage/model.ts";
-import { assertAccessible, type DataDirectory } from "../../../platform/data-directory/data-directory.ts";
+import {
+  assertAccessible,
+  type DataDirectory,
+  hasCrashed,
+} from "../../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { VERSION } from "../../../platform/version.ts";
 import { createDocumentThreads } from "../../documents/document-threads.ts";
@@ -18,6 +22,8 @@ import {
   forwardingRecordsOf,
   keepForwardingRecords,
 } from "../../request-logs/service-log.ts";
+import { findOwnTerm } from "../../standby/own-term.ts";
+import { followCrash } from "../../standby/service-standby.ts";
 import { openTracing } from "../../tracing/open-tracing.ts";
 import { tracedProvisioner } from "../../tracing/traced-provisioner.ts";
 import { reloadSettings } from "../configuration/settings-reload.ts";
@@ -57,6 +63,7 @@ export async function startProxyService(options: ProxyServiceOptions): Promise<P
   assertStartable(config, clock, problemsOfDivision(config, "proxy"));
   const directory = directoryWithDatabase(options);
   assertAccessible(directory);
+  if (hasCrashed(directory)) followCrash(directory, findOwnTerm(directory), options);
   await using undo = new AsyncDisposableStack();
   undo.defer(lockProxyListener(directory, options));
   const socket = await openProxySocket(config, log);

@@ -1,7 +1,8 @@
 // Whether Litestream has copied every commit in the log of SQLite. Its newest file shows the end of the copied part, and the index
 // beside the log has the last committed frame (see the file format of the log in its documentation).
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readIndex } from "../../../platform/database/maintenance/log-index.ts";
 import { litestreamFolder } from "../../../platform/database/maintenance/replication.ts";
 
 /** Of a file of Litestream 0.5: the name of the format, then numbers of 8 and 4 bytes, the first byte being the highest. */
@@ -18,7 +19,7 @@ const FRAME_HEADER_LENGTH = 24;
  * @returns undefined if the files do not tell, such as after the service has ended
  */
 export function isLogCopied(database: string, newest: string | undefined): boolean | undefined {
-  const index = beginningOfIndex(`${database}-shm`);
+  const index = readIndex(database, INDEX.length);
   const copied = newest === undefined ? copyOfLog(litestreamFolder(database)) : partIn(newest);
   if (!index || !copied || index[INDEX.isReadyAt] !== 1) return undefined;
   const end = committedEnd(index);
@@ -64,31 +65,6 @@ function committedEnd(index: Buffer): number {
   const size = index.readUInt16LE(INDEX.pageSizeAt);
   const pageSize = size === 1 ? 65_536 : size; // as in the format
   return LOG_HEADER_LENGTH + index.readUInt32LE(INDEX.lastFrameAt) * (FRAME_HEADER_LENGTH + pageSize);
-}
-
-/**
- * Descriptors of indexes, which stay open. When a process closes any descriptor of a file, all its locks on that file end (POSIX),
- * also those of SQLite: the next process to open the database would consider itself the first, and cut the index that this
- * process has in its memory.
- */
-const openIndexes = new Map<string, { descriptor: number; inode: number }>();
-
-function beginningOfIndex(path: string): Buffer | undefined {
-  const bytes = Buffer.alloc(INDEX.length);
-  try {
-    return readSync(descriptorOf(path), bytes, 0, bytes.length, 0) === bytes.length ? bytes : undefined;
-  } catch {
-    return undefined; // missing
-  }
-}
-
-function descriptorOf(path: string): number {
-  const known = openIndexes.get(path);
-  if (known?.inode === statSync(path).ino) return known.descriptor;
-  const descriptor = openSync(path, "r");
-  openIndexes.set(path, { descriptor, inode: fstatSync(descriptor).ino });
-  if (known) closeSync(known.descriptor); // of a file that no process can open any more
-  return descriptor;
 }
 
 function beginningOf(path: string, length: number): Buffer | undefined {

@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { migrations as embedded, type Migration } from "../../../../migrations/index.ts";
 import { fromStamp, toStamp } from "../../clock.ts";
+import { shellWord } from "../../config/command-hint.ts";
 import { DomainError } from "../../errors.ts";
 import { sha256Hex } from "../../ids.ts";
 import { type ConnectionOptions, openConnection } from "../connection.ts";
@@ -175,9 +176,6 @@ export function restoreInstructions(
 /** @returns the command that restores `file` into a data directory, quoted for a POSIX shell */
 export const restoreCommand = (file: string, directory: string): string =>
   `quartermaster backup restore ${shellWord(file)} --data-dir ${shellWord(directory)} --confirm ${shellWord(basename(directory))}`;
-
-const shellWord = (text: string): string =>
-  /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 function altered(row: Applied): DomainError {
   return new DomainError(

@@ -15,6 +15,7 @@ import {
 import { RESTORE_CHECK_JOB } from "../../../../src/app/standby/watch.ts";
 import type { JobView } from "../../../../src/domain/system/jobs.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { START_MS } from "../../../support/world.ts";
 
 const taken = [1, 2, 3].map((transaction) => ({ transaction, atMs: START_MS + transaction * SECOND_MS }));
@@ -97,6 +98,7 @@ test("STB-2 doctor says what would be lost now", () => {
 });
 
 describe("STB-2 the last test restore", () => {
+  const config = loadConfig({ flags: { dataDir: "/srv/data" }, env: {}, cwd: "/" });
   const job: JobView = {
     name: RESTORE_CHECK_JOB,
     state: "waiting",
@@ -107,13 +109,35 @@ describe("STB-2 the last test restore", () => {
     outcome: "succeeded",
     error: null,
   };
-  const resultFor = (jobs: readonly JobView[], nowMs = START_MS) =>
-    restoreCheckFinding(checkOf("replica_restore"), jobs, nowMs).result;
+  const resultFor = (
+    jobs: readonly JobView[],
+    { nowMs = START_MS, doubtfulSince }: { nowMs?: number; doubtfulSince?: string } = {},
+  ) => restoreCheckFinding(checkOf("replica_restore"), jobs, { config, nowMs, doubtfulSince }).result;
 
   test("is ok for a day, and failed when it is old or unsuccessful", () => {
-    expect(resultFor([job], START_MS + RESTORE_CHECK_AGE_MS)).toBe("ok");
-    expect(resultFor([job], START_MS + RESTORE_CHECK_AGE_MS + 1)).toBe("failed");
+    expect(resultFor([job], { nowMs: START_MS + RESTORE_CHECK_AGE_MS })).toBe("ok");
+    expect(resultFor([job], { nowMs: START_MS + RESTORE_CHECK_AGE_MS + 1 })).toBe("failed");
     expect(resultFor([{ ...job, outcome: "failed", error: "no route" }])).toBe("failed");
+  });
+
+  test("is a warning while the service was killed after it, with the commands that work here", () => {
+    const doubtfulSince = "2026-01-01T00:00:00.000Z";
+    const found = restoreCheckFinding(checkOf("replica_restore"), [job], {
+      config,
+      nowMs: START_MS,
+      doubtfulSince,
+    });
+    expect(found).toMatchObject({
+      result: "warning",
+      remedy: expect.stringContaining("quartermaster jobs run replica-check --data-dir /srv/data"),
+    });
+    const failed = { ...job, outcome: "failed" as const };
+    expect(
+      restoreCheckFinding(checkOf("replica_restore"), [failed], { config, nowMs: START_MS, doubtfulSince }),
+    ).toMatchObject({
+      result: "failed",
+      remedy: expect.stringContaining("quartermaster replica reset --data-dir /srv/data"),
+    });
   });
 
   test("is a warning before the first one", () => {

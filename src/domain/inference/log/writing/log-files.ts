@@ -1,10 +1,8 @@
 // The files of the request log while a connection has them open: the database, its write-ahead log (-wal) and the index of that
 // (-shm). SQLite expects that nobody else touches them. People and scripts do, so their changes are noticed before each task, and
 // repaired where that is possible.
-import { closeSync, openSync, statSync, writeSync } from "node:fs";
-
-/** SQLite file format, section 4.4: the two copies of the header. An index without them is made again from the write-ahead log. */
-const INDEX_HEADER_BYTES = 96;
+import { statSync } from "node:fs";
+import { resetIndex } from "../../../../platform/database/maintenance/log-index.ts";
 
 export interface OutsideChange {
   /** for the log of the service */
@@ -58,23 +56,12 @@ export class LogFiles {
     const isIndexSame = index.inode === this.#index.inode;
     const isIndexCut = isIndexSame && index.sizeBytes < this.#index.sizeBytes;
     const isWalCut = wal.inode === this.#wal.inode && wal.sizeBytes < this.#wal.sizeBytes;
-    if (isIndexCut || (isIndexSame && isWalCut)) this.#resetIndex();
+    if (isIndexCut || (isIndexSame && isWalCut)) resetIndex(file, this.#index.sizeBytes);
     if (database.inode !== this.#database.inode) return REPLACED;
     if (database.sizeBytes === 0 && this.#database.sizeBytes > 0) return REPLACED;
     if (isWalCut || wal.inode !== this.#wal.inode) return ROWS_LOST;
     if (!isIndexSame) return INDEX_REPLACED;
     return isIndexCut ? INDEX_CUT : undefined;
-  }
-
-  /** Gives the index its length again, and has SQLite make it from the write-ahead log as that is now. */
-  #resetIndex(): void {
-    const descriptor = openSync(`${this.file}-shm`, "r+");
-    try {
-      writeSync(descriptor, new Uint8Array(1), 0, 1, Math.max(this.#index.sizeBytes, INDEX_HEADER_BYTES) - 1);
-      writeSync(descriptor, new Uint8Array(INDEX_HEADER_BYTES), 0, INDEX_HEADER_BYTES, 0);
-    } finally {
-      closeSync(descriptor);
-    }
   }
 }
 
