@@ -7,11 +7,14 @@ import { requireVersitygw } from "../support/object-store/versitygw.ts";
 import { prove, requireProgram } from "../support/proof.ts";
 import { takeOverFromLiving } from "./both-alive.ts";
 import { cutFromStore } from "./cut.ts";
+import { killAlone } from "./killed-alone.ts";
 import { REPORTS_PER_SECOND } from "./load.ts";
 import { type Takeover, takeOverAgainAndAgain } from "./rounds.ts";
 import { createStage } from "./stage.ts";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 20);
+/** what to run: `killed`, `takeover`, `living`; all of it by default */
+const PARTS = (process.env.PARTS ?? "killed takeover living").split(" ");
 const CUT_SECONDS = Number(process.env.CUT_SECONDS ?? 300);
 /** A busy test machine answers some of them late. */
 const RATE_MIN = 0.9 * REPORTS_PER_SECOND;
@@ -26,7 +29,13 @@ async function main(): Promise<void> {
   };
   process.stdout.write(`litestream ${Bun.spawnSync([programs.litestream, "version"]).stdout}`);
   const failures: string[] = [];
+  for (const supervisor of ["units", "service only"] as const) {
+    if (!PARTS.includes("killed")) break;
+    await using stage = await createStage({ ...programs, lease: false });
+    failures.push(...(await killAlone(stage, supervisor, ROUNDS)));
+  }
   for (const lease of [true, false]) {
+    if (!PARTS.includes("takeover")) break;
     const name = lease ? "with the lease" : "without the lease";
     {
       await using stage = await createStage({ ...programs, lease });
@@ -38,6 +47,7 @@ async function main(): Promise<void> {
     }
   }
   for (const separation of ["cut", "pause"] as const) {
+    if (!PARTS.includes("living")) break;
     await using stage = await createStage({ ...programs, lease: true });
     failures.push(...(await takeOverFromLiving(stage, separation)));
   }

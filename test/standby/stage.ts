@@ -33,11 +33,18 @@ export interface Stage extends AsyncDisposable {
   link: Link;
   /** Starts the service and Litestream, by default with `settings` and at the address of the site. */
   start(data: string, where?: { settings: readonly string[]; port: number }): Promise<Machine>;
+  /** Starts only the service, or only Litestream, like `start`. */
+  startService(data: string): Promise<RunningService>;
+  startLitestream(data: string): Promise<Bun.Subprocess>;
+  /** Runs Litestream beside the replication. @returns its exit code, and what it printed on stderr */
+  restore(data: string, target: string): Promise<{ exitCode: number; stderr: string }>;
 }
 
 export interface Machine {
   data: string;
   service: RunningService;
+  /** Litestream */
+  replication: Bun.Subprocess;
   /** `kill -9` of every process */
   kill(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -64,6 +71,14 @@ export async function createStage({ litestream, versitygw, lease }: StageOptions
   mkdirSync(other, { mode: 0o700 });
   for (const name of ["keys", "artifacts"])
     cpSync(join(site.data, name), join(other, name), { recursive: true });
+  const here = { settings, port: site.port };
+  const serviceOn = (data: string, where: { settings: readonly string[]; port: number } = here) => {
+    const listen = ["--server-listen", `${LOOPBACK}:${where.port}`, "--server-public-url", site.baseUrl];
+    const args = [...site.args, "--data-dir", data, ...where.settings, ...listen];
+    return startService({ args, env: OPTIMIZED });
+  };
+  const litestreamOn = (data: string, given: readonly string[]) =>
+    startLitestream({ litestream, data, folder: folder.path, settings: given });
   return {
     site,
     lease,
@@ -71,22 +86,18 @@ export async function createStage({ litestream, versitygw, lease }: StageOptions
     settings,
     direct,
     machines: [site.data, other],
-    async start(data, where = { settings, port: site.port }) {
-      const listen = ["--server-listen", `${LOOPBACK}:${where.port}`, "--server-public-url", site.baseUrl];
-      const args = [...site.args, "--data-dir", data, ...where.settings, ...listen];
-      const service = await startService({ args, env: OPTIMIZED });
-      const replication = await startLitestream({
-        litestream,
-        data,
-        folder: folder.path,
-        settings: where.settings,
-      });
+    startService: (data) => serviceOn(data),
+    startLitestream: (data) => litestreamOn(data, settings),
+    restore: (data, target) => restoreInto(target, { litestream, data, folder: folder.path }),
+    async start(data, where = here) {
+      const service = await serviceOn(data, where);
+      const replication = await litestreamOn(data, where.settings);
       const stop = async () => {
         service.signal("SIGKILL");
         replication.kill("SIGKILL");
         await Promise.all([service.ended(), replication.exited]);
       };
-      return { data, service, kill: stop, [Symbol.asyncDispose]: stop };
+      return { data, service, replication, kill: stop, [Symbol.asyncDispose]: stop };
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -125,16 +136,34 @@ async function startLitestream({ litestream, data, folder, settings }: Replicati
   const command = [...productCommand(), "unit", "--litestream-config", "--data-dir", data, ...settings];
   const { stdout, stderr, exitCode } = Bun.spawnSync(command); // asks no store
   if (exitCode !== 0) throw new Error(`no configuration of Litestream: ${stderr}`);
-  const file = join(folder, `litestream-${Bun.hash(data)}.yml`);
+  const file = configFile(folder, data);
   writeFileSync(file, stdout);
   return Bun.spawn([litestream, "replicate", "-config", file], {
-    env: {
-      PATH: process.env.PATH, // environment variables of the AWS library would change the behavior of Litestream
-      LITESTREAM_ACCESS_KEY_ID: TEST_KEYS.accessKeyId,
-      LITESTREAM_SECRET_ACCESS_KEY: TEST_KEYS.secretAccessKey,
-    },
+    env: ENVIRONMENT,
     stdio: ["ignore", Bun.file(join(folder, "litestream.log")), "inherit"],
   });
+}
+
+const configFile = (folder: string, data: string): string => join(folder, `litestream-${Bun.hash(data)}.yml`);
+
+/** Environment variables of the AWS library would change the behavior of Litestream. */
+const ENVIRONMENT = {
+  PATH: process.env.PATH,
+  LITESTREAM_ACCESS_KEY_ID: TEST_KEYS.accessKeyId,
+  LITESTREAM_SECRET_ACCESS_KEY: TEST_KEYS.secretAccessKey,
+};
+
+async function restoreInto(
+  target: string,
+  { litestream, data, folder }: { litestream: string; data: string; folder: string },
+): Promise<{ exitCode: number; stderr: string }> {
+  const command = [litestream, "restore", "-config", configFile(folder, data), "-o", target];
+  const child = Bun.spawn([...command, join(data, "quartermaster.db")], {
+    env: ENVIRONMENT,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const stderr = await new Response(child.stderr).text(); // the connection to the store is in this process
+  return { exitCode: await child.exited, stderr };
 }
 
 /** Forwards bytes until it is cut: then nothing is answered, as behind a firewall. */
