@@ -1,6 +1,5 @@
-// The errors that the HTTP interface and the commands understand. A service throws a DomainError for a problem that a caller
-// can cause or expect; any other error is a bug and gives an internal error. The server and the commands map `kind`, never a
-// class.
+// The errors that the HTTP interface and the commands understand. A service throws a DomainError for a problem that a caller can
+// cause or expect; any other error is a bug and gives an internal error. The server and the commands map `kind`, never a class.
 
 /** The kind of failure, by the caller's next step. problems/problem.ts maps it to HTTP statuses, cli/exit.ts to exit codes. */
 export type ErrorKind =

@@ -1,5 +1,4 @@
-// Token-bucket rate limits by key, kept in memory: a restart resets them. The access area has the limits that survive a
-// restart.
+// Token-bucket rate limits by key, kept in memory: a restart resets them. The access area has the limits that survive a restart.
 import type { LRUCache } from "lru-cache";
 import { type Clock, SECOND_MS } from "./clock.ts";
 import { growingCache } from "./memory/growing-cache.ts";

@@ -4,9 +4,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 export const CATALOG_FILE_BYTES_MAX = 8_388_608;
-/**
- * Limit for YAML tokens: about three times as many as PACKAGES_MAX ordinary packages have; reading them takes a few seconds.
- */
+/** Limit for YAML tokens: about three times as many as PACKAGES_MAX ordinary packages have; reading them takes a few seconds. */
 export const CATALOG_TOKENS_MAX = 3_000_000;
 export const PACKAGES_MAX = 5_000;
 export const ID_CHARACTERS_MAX = 128;

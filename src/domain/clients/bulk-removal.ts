@@ -50,8 +50,7 @@ interface Listed {
 }
 
 /**
- * What to do with a client: its row and how its login ends, or why nothing happens; undefined if a later slice will list it
- * again.
+ * What to do with a client: its row and how its login ends, or why nothing happens; undefined if a later slice will list it again.
  */
 type CheckedRemoval = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow | undefined;
 
@@ -92,8 +91,7 @@ export class BulkRemovals {
   }
 
   /**
-   * @returns the clients of the slice; `next`, the beginning of the next slice, or null; `end`, the position after the last
-   * client
+   * @returns the clients of the slice; `next`, the beginning of the next slice, or null; `end`, the position after the last client
    */
   async #listed(
     organizationId: string,

@@ -48,10 +48,7 @@ export const COUNTED_VERSIONS_MAX = 1_000;
 export const SUMMARIES_COUNTED_MAX = 10_000;
 /** Maximum number of records whose texts a search compares; beyond that it reads all records in the order of the list. */
 export const SEARCH_CANDIDATES_MAX = 2_000;
-/**
- * Number of matching records at which a list of summaries stops counting, for a search with more candidates or without the
- * index.
- */
+/** Number of matching records at which a list of summaries stops counting, for a search with more candidates or without the index. */
 export const SEARCHES_COUNTED_MAX = 1_000;
 /** Maximum number of matching records that a list in an order other than time sorts itself. */
 export const SORTED_ROWS_MAX = 1_000;

@@ -41,9 +41,8 @@ export async function forgetUnseen(
 }
 
 /**
- * Recomputes verdicts given under other rules, for example after an upgrade or a change of the harness file.
- * Once all reports are done, a run does nothing until the rules change again.
- * A report that arrives during a run keeps the verdict it got on arrival.
+ * Recomputes verdicts given under other rules, for example after an upgrade or a change of the harness file. Once all reports are
+ * done, a run does nothing until the rules change again. A report that arrives during a run keeps the verdict it got on arrival.
  */
 export class VerdictRenewal {
   /** the rules that all stored verdicts follow */

@@ -33,7 +33,7 @@ export function createGateway(dependencies: GatewayDependencies) {
   const directory = new KeyDirectory(dependencies);
   const administration = new KeyAdministration(dependencies, { keys, directory, reconciler });
   return {
-    /** Grows whenever keys may have changed, by us or by another process. */
+    /** Grows whenever this or another process may have changed keys. */
     revision: (): number => dependencies.db.revision("gateway"),
     mode,
     keys,
@@ -55,7 +55,7 @@ export function createGateway(dependencies: GatewayDependencies) {
     bulkKeys: new BulkKeyChanges(dependencies, { keys, directory, administration }),
     /** @returns the number of keys per provisioner error code, most frequent first */
     problems: () => store.countProblems(dependencies.db.read),
-    /** @returns the keys of all users, whatever their state */
+    /** @returns the number of all users' keys, in any state */
     countKeys: (): number =>
       store.countStates(dependencies.db.read).reduce((sum, { total }) => sum + total, 0),
 

@@ -1,4 +1,4 @@
-// Settings of the gateway area. Undefined as a whole when gateway mode is off.
+// Settings of the gateway area; all undefined if gateway mode is off.
 import type { Secret } from "../../platform/secret.ts";
 
 export interface GatewaySettings {
@@ -6,7 +6,7 @@ export interface GatewaySettings {
   type: "litellm";
   /** URL of the gateway without a trailing slash; it may have a path */
   url: string;
-  /** URL of the inference proxy, given to clients; it may have a path */
+  /** URL of the inference proxy for clients; it may have a path */
   inferenceProxyUrl: string;
   inferenceProxyHealthUrl: string;
   /** who forwards inference requests: this service, a separate proxy, or nobody */
@@ -27,7 +27,7 @@ export interface ProvisionerSettings {
   /** `builtin-litellm`, or a name that the operator chose for an executable */
   type: string;
   reconcileTtlSeconds: number;
-  /** deadline of one call as a whole */
+  /** deadline of one whole call */
   timeoutSeconds: number;
   /** time between two refreshes of the model catalog */
   modelCatalogRefreshSeconds: number;
@@ -35,7 +35,7 @@ export interface ProvisionerSettings {
   maxConcurrency: number;
   /** undefined for the built-in provisioner */
   executable: { path: string; sha256: string; environment: Readonly<Record<string, string>> } | undefined;
-  /** the operator changes it to have every key reconciled */
+  /** the operator changes it to reconcile every key */
   policyRevision: string | undefined;
   adminKey: Secret | undefined;
   policy: GatewayPolicy;

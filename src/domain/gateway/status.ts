@@ -22,7 +22,7 @@ const Url = Type.Optional(Type.String({ format: "uri" }));
 
 /** All members except the first two are for administrators only. */
 export const GatewayStatus = Type.Object({
-  enabled: Type.Boolean({ description: "whether the policy in force has a gateway block" }),
+  enabled: Type.Boolean({ description: "whether the current policy has a gateway block" }),
   runtime_configured: Type.Boolean({ description: "whether inference can work now" }),
   inference_proxy_url: Url,
   upstream_gateway_url: Url,
@@ -63,11 +63,11 @@ export const GatewayStatus = Type.Object({
 });
 export type GatewayStatus = Static<typeof GatewayStatus>;
 
-/** The present work of the proxy in this process. */
+/** The current work of the proxy in this process. */
 export interface ProxyFigures {
   /** requests in progress */
   inFlight: number;
-  /** of requests in progress */
+  /** bytes held by requests in progress */
   capacity: number;
   /** whether the last forwarded request reached the gateway; undefined before the first one */
   isUpstreamUp: boolean | undefined;

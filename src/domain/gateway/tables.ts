@@ -10,7 +10,7 @@ export const gatewayKeys = sqliteTable("gateway_keys", {
   email: text("email").notNull(),
   externalId: text("external_id"),
   alias: text("alias"),
-  /** JSON that the provisioner gets back with the next call */
+  /** JSON that the provisioner receives again with the next call */
   metadata: text("metadata"),
   /** see configuration-digest.ts */
   configurationDigest: text("configuration_digest"),

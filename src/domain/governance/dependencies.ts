@@ -14,9 +14,9 @@ export interface GovernanceSettings {
   gatewayType: "litellm" | undefined;
   /** SemVer of this program */
   serverVersion: string;
-  /** the address that `session_upload` should name; undefined if our origin is not known */
+  /** the URL that `session_upload` should name; undefined if our origin is not known */
   presignUrl(): string | undefined;
-  /** whether an administrator's draft must be published by another one */
+  /** whether another administrator must publish an administrator's draft */
   requiresSecondAdministrator(): boolean;
 }
 

@@ -30,7 +30,7 @@ export function renameAuthor(
   return changesOf(renamed.run());
 }
 
-/** Limit for comments that are searched: more than anybody writes about one person. */
+/** Maximum number of comments to search, far more than mention one user. */
 const COMMENTS_MAX = 10_000;
 
 /** The comment of a revision. */
@@ -39,7 +39,7 @@ export interface Comment {
   comment: string;
 }
 
-/** @returns comments that contain one of the addresses in any case, also inside longer words */
+/** @returns comments that contain one of the addresses, in any case and even inside longer words */
 export const commentsWith = (tx: Tx, { organizationId, addresses }: Author): Comment[] =>
   tx
     .select({ id: revisions.id, comment: sql<string>`${revisions.comment}` })

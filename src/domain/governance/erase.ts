@@ -1,5 +1,5 @@
-// Erases a person from the policy history: the author of a revision, and addresses in its comment. The policy itself stays. The
-// person's draft is removed, and the package that the person was adding.
+// Erases a user from the policy history: the author of a revision, and addresses in its comment. The policy itself stays. Also
+// removes the user's draft and unfinished package.
 import { type ErasePersonalData, replaceAddresses } from "../shared/personal-data.ts";
 import { removeAddition } from "./additions/addition-store.ts";
 import { removeDraft } from "./drafts/draft-store.ts";

@@ -1,4 +1,4 @@
-// Errors of publishing; each message says what to do next.
+// Errors of publishing.
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { excerpt } from "../../platform/text/problem-list.ts";
 
@@ -19,13 +19,13 @@ export function refuseProblems(problems: readonly Problem[], { hint }: { hint?: 
   );
 }
 
-/** @returns the error if nothing was ever published */
+/** @returns the error if nothing was published yet */
 export const noPolicy = () =>
   new DomainError("not_found", "governance.no_policy", "no policy is published yet", {
     hint: "the service publishes one when it starts",
   });
 
-/** @returns the error for an author who started from another revision (API-2) */
+/** @returns the error for an author who started from a different revision (API-2) */
 export const staleRevision = (current: string, places: readonly string[]) =>
   new DomainError(
     "conflict",
@@ -35,7 +35,7 @@ export const staleRevision = (current: string, places: readonly string[]) =>
       hint: "read it and make the change there, or merge it into your draft; then publish again",
       problems: places
         .slice(0, PATHS_NAMED_MAX)
-        .map((pointer) => ({ pointer, detail: "has changed since the revision this began from" })),
+        .map((pointer) => ({ pointer, detail: "has changed since the base revision" })),
     },
   );
 

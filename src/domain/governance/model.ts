@@ -1,35 +1,35 @@
-// Shapes and limits of the policy document and its audiences (handbook: policy-file). The folder document checks content,
-// publishing creates revisions, delivery decides who gets what.
+// Shapes and limits of the policy document and its audiences (handbook: policy-file). The folder document/ checks content,
+// publishing/ creates revisions, and delivery/ decides who gets what.
 import { type Static, Type } from "@sinclair/typebox";
 import { ManagedPackage } from "../catalog/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../harnesses/harnesses.ts";
 import type { Origin } from "./wire.ts";
 
-/** Bytes of a document as JSON. */
+/** Maximum bytes of a document as JSON. */
 export const DOCUMENT_BYTES_MAX = 2 * 1024 * 1024;
 export const MCP_SERVERS_MAX = 128;
-/** Arguments of one MCP server, and variables of one. */
+/** Maximum number of arguments of one MCP server, and of its variables. */
 export const MCP_ARGUMENTS_MAX = 256;
-/** Characters of a command, an argument or a variable. */
+/** Maximum characters of a command, an argument or a variable. */
 export const MCP_TEXT_CHARACTERS_MAX = 32_768;
-/** Characters of a revision, a capability, a version, and the name and transport of an MCP server. */
+/** Maximum characters of a revision, a capability, a version, and an MCP server's name and transport. */
 export const LABEL_CHARACTERS_MAX = 256;
-/** Characters of a text setting of a harness, such as the model. */
+/** Maximum characters of a text setting of a harness, such as the model. */
 export const SETTING_CHARACTERS_MAX = 1_024;
 export const URL_CHARACTERS_MAX = 2_048;
 export const CAPABILITIES_MAX = 64;
-/** Entries of `harnesses` and of `allowed_harnesses` that are checked. */
+/** Maximum number of entries of `harnesses` and of `allowed_harnesses`. */
 export const HARNESSES_MAX = 64;
-/** MCP servers of one harness; equals the packages of a list. */
+/** Maximum number of MCP servers of one harness; equals the limit for packages. */
 export const OVERRIDES_MAX = 5_000;
-/** Models assigned to one harness. */
+/** Maximum number of models assigned to one harness. */
 export const GATEWAY_MODELS_MAX = 200;
 export const TTL_SECONDS_MAX = 86_400;
 export const AUDIENCE_USERS_MAX = 10_000;
-/** Groups of one audience; each may have any number of members. */
+/** Maximum number of groups in one audience; each may have any number of members. */
 export const AUDIENCE_GROUPS_MAX = 100;
 export const COMMENT_LENGTH_MAX = 500;
-/** Revisions that one list shows. */
+/** Maximum number of revisions in one list. */
 export const REVISIONS_LISTED_MAX = 100;
 
 export const McpServer = Type.Object({
@@ -94,7 +94,7 @@ export const GovernanceConfig = Type.Object({
 export type McpServer = Static<typeof McpServer>;
 export type PackageOverride = Static<typeof PackageOverride>;
 export type HarnessPolicy = Static<typeof HarnessPolicy>;
-/** Of a harness that a document does not name. */
+/** The policy for a harness that a document does not name. */
 export const NO_POLICY: HarnessPolicy = { managed_config: {}, mcp: [], package_overrides: {} };
 export type GatewayBlock = Static<typeof GatewayBlock>;
 type Document = Static<typeof GovernanceConfig>;
@@ -128,7 +128,7 @@ export interface Revision {
   authorId: string | null;
   authorLabel: string;
   comment: string | null;
-  /** what it changed, in a few words; null if an older version of the service published it */
+  /** short summary of its changes; null if an older version of the service published it */
   summary: string | null;
   createdAtMs: number;
 }

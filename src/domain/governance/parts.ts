@@ -1,4 +1,4 @@
-// Types that the files of the governance area share: its dependencies, and those of its parts that other areas use.
+// Types that the files of the governance area share: its dependencies, and the parts that other areas use.
 import type { GovernanceDependencies } from "./dependencies.ts";
 import type { Publisher } from "./publishing/publisher.ts";
 import type { Revisions } from "./reading/revisions.ts";

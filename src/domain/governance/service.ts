@@ -1,5 +1,5 @@
-// The policy: what every workstation must follow. Joins the files of the area: reading revisions, publishing them, and the
-// deployment file as a second author. The rules of documents are in document/.
+// The policy that every workstation must follow. Joins the files of the area: reading revisions, publishing them, and the
+// deployment file as a second author. document/ has the rules of documents.
 
 import type { Problem } from "../../platform/errors.ts";
 import type { Steps } from "../../platform/steps.ts";
@@ -98,7 +98,7 @@ export { type RunTask, runAtOnce } from "./tasks.ts";
 
 export type Governance = ReturnType<typeof createGovernance>;
 
-/** @returns the operations of the area; made once, in domain.ts */
+/** @returns the operations of the area; called once, in domain.ts */
 export function createGovernance(dependencies: GovernanceDependencies) {
   const revisions = new Revisions(dependencies.db);
   const publisher = new Publisher({ ...dependencies, revisions });
@@ -125,17 +125,17 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     draftPublishing: new DraftPublishing(parts, drafts),
     previews: new PolicyPreviews(parts, drafts),
 
-    /** @returns the revisions that changed the package, the newest first */
+    /** @returns the revisions that changed the package, newest first */
     packageHistory: (organizationId: string, id: string): Steps<PackageChange[]> =>
       packageHistory(dependencies.db, organizationId, id),
 
-    /** @returns why workstations cannot upload captured sessions under that policy, although it asks for them */
+    /** @returns why workstations cannot upload captured sessions under that policy, although it requires them */
     uploadWarnings: ({ document }: Pick<Revision, "document">): readonly Problem[] =>
       uploadWarningsOf(document, dependencies.settings.presignUrl()),
 
     /**
-     * @param revision the current one if omitted
-     * @returns what it means for a user on a harness
+     * @param revision default: the current one
+     * @returns the effect of the revision on a user of a harness
      * @throws DomainError `governance.no_policy`, `governance.unknown_harness`, `governance.bad_version`
      */
     async explain(
@@ -147,10 +147,10 @@ export function createGovernance(dependencies: GovernanceDependencies) {
       return (await explainer(actor, revision))(question);
     },
 
-    /** The same for many questions. @returns the function that answers them, with the errors of `explain` */
+    /** The same for many explanations. @returns a function with the errors of `explain` */
     explainer,
 
-    /** @returns what the policy in force means for a user, in a few figures; undefined before the first revision */
+    /** @returns a summary of the current policy's effect on a user; undefined before the first revision */
     summarize(organizationId: string, userId: string): PolicySummary | undefined {
       const current = revisions.current(organizationId);
       return current && summarize(current, userId, userGroups);

@@ -1,4 +1,4 @@
-// SQL of policy revisions and of the deployment file as it was last read. Revisions are only added.
+// SQL of policy revisions and of the last version of the deployment file. Revisions are only added.
 import { and, desc, eq, lt, type SQL } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { equalAll } from "../../platform/database/drizzle.ts";
@@ -12,12 +12,12 @@ export type RevisionSummary = Omit<Revision, "document" | "audiences">;
 /** A revision that has no position yet. */
 type NewRevision = Omit<Revision, "sequence" | "summary"> & Partial<Pick<Revision, "summary">>;
 
-/** The deployment file as it was last read, and where it was not followed. */
+/** The last version of the deployment file, and the places that did not follow it. */
 export interface Deployment {
   organizationId: string;
-  /** as the file had it, without stamps; a GovernanceConfig as JSON */
+  /** the file's document, without stamps; a GovernanceConfig as JSON */
   baseline: string;
-  /** merge paths as in merge.ts */
+  /** merge paths, see merge.ts */
   conflicts: readonly string[];
   updatedAtMs: number;
 }
@@ -98,11 +98,11 @@ export const findSequence = (
     .limit(1)
     .get()?.sequence;
 
-/** @returns the newest revisions with their documents, the current one first */
+/** @returns the newest revisions with their documents, newest first */
 export const newestRevisions = (connection: Connection, organizationId: string, limit: number): Revision[] =>
   newestFirst(connection, { organizationId, limit });
 
-/** @param before only those published before this position @returns the newest revisions without their documents, the newest first */
+/** @param before only revisions published before this position @returns the newest revisions without their documents, newest first */
 export const listRevisions = (
   connection: Connection,
   organizationId: string,
@@ -118,7 +118,7 @@ export const listRevisions = (
     .limit(limit)
     .all();
 
-/** @param text the document as JSON, if it was written before @returns the revision with its position in the order */
+/** @param text the document as JSON, if it was already written @returns the revision with its position in the order */
 export function insertRevision(
   tx: Tx,
   { summary = null, ...revision }: NewRevision,
@@ -143,7 +143,7 @@ export function findDeployment(connection: Connection, organizationId: string): 
   return row && { ...row, conflicts: JSON.parse(row.conflicts) };
 }
 
-/** @returns merge paths as in merge.ts, as a JSON array: there may be thousands */
+/** @returns merge paths (see merge.ts) as a JSON array, because there may be thousands */
 export const conflictsText = (connection: Connection, organizationId: string): string =>
   connection
     .select({ conflicts: governanceDeployments.conflicts })

@@ -1,8 +1,8 @@
-// Tables of policy revisions and of the deployment file as it was last read; migrations define constraints and indices.
+// Tables of policy revisions and of the last version of the deployment file; migrations define constraints and indexes.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const governanceRevisions = sqliteTable("governance_revisions", {
-  /** the highest one is current */
+  /** the highest number is the current revision */
   sequence: integer("sequence").primaryKey({ autoIncrement: true }),
   id: text("id").notNull(),
   organizationId: text("organization_id").notNull(),
@@ -15,13 +15,13 @@ export const governanceRevisions = sqliteTable("governance_revisions", {
   authorLabel: text("author_label").notNull(),
   comment: text("comment"),
   createdAtMs: integer("created_at_ms").notNull(),
-  /** what it changed, in a few words */
+  /** short summary of its changes */
   summary: text("summary"),
 });
 
 export const governanceDeployments = sqliteTable("governance_deployments", {
   organizationId: text("organization_id").primaryKey(),
-  /** JSON: the document of the deployment file as it was last read */
+  /** JSON: the document of the last version of the deployment file */
   baseline: text("baseline").notNull(),
   /** JSON: paths where the dashboard differs from the file */
   conflicts: text("conflicts").notNull(),
@@ -38,17 +38,17 @@ export const policyDrafts = sqliteTable("policy_drafts", {
   document: text("document").notNull(),
   /** JSON, by package id */
   audiences: text("audiences").notNull(),
-  /** JSON: the texts as they were typed */
+  /** JSON: the typed texts */
   typed: text("typed").notNull(),
   isShared: integer("is_shared", { mode: "boolean" }).notNull(),
   version: integer("version").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
   savedAtMs: integer("saved_at_ms").notNull(),
-  /** places that differ from the revision that it began from; null if an older version of the service saved it */
+  /** number of places that differ from the base revision; null if an older version of the service saved it */
   changes: integer("changes"),
 });
 
-/** Triggers keep it. */
+/** Triggers maintain it. */
 export const policyDraftVersions = sqliteTable("policy_draft_versions", {
   organizationId: text("organization_id").primaryKey(),
   /** the highest version of a removed draft or package addition */
@@ -59,7 +59,7 @@ export const packageAdditions = sqliteTable("package_additions", {
   /** an administrator adds one package at a time */
   ownerId: text("owner_id").primaryKey(),
   organizationId: text("organization_id").notNull(),
-  /** JSON: what the steps have so far */
+  /** JSON: the results of the steps so far */
   content: text("content").notNull(),
   version: integer("version").notNull(),
   savedAtMs: integer("saved_at_ms").notNull(),

@@ -1,5 +1,5 @@
-// Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
-// answer; a command does it in its own thread. Each task is a pure function of plain values.
+// Processor-heavy work on policies, by name. The service runs it in another thread if a document is large, so that requests are
+// still answered; a command runs it directly. Each task is a pure function of plain values.
 
 import { type ArtifactReference, artifactReferences } from "./delivery/artifacts.ts";
 import { fileConflicts, shownConflicts, takeFileValues } from "./deployment/file-values.ts";
@@ -36,7 +36,7 @@ import { shownText } from "./shown/shown-text.ts";
 import { shownPlaces } from "./shown/shown-values.ts";
 import { textDifference } from "./shown/text-difference.ts";
 
-/** @param input a document as JSON @returns it as it would be published, and the archives that it names */
+/** @param input a document as JSON @returns its published form, and the archives that it names */
 function validateDocument({
   input,
   base,
@@ -82,7 +82,7 @@ export interface GovernanceTasks {
   exported: typeof exportedBytes;
 }
 
-/** The functions themselves; those that read YAML check the time limit. */
+/** The functions; those that read YAML check the time limit. */
 export type TaskTable<
   Tasks extends { [Name in keyof Tasks]: (request: never, read: TimeIsOver) => unknown },
 > = {
@@ -121,11 +121,11 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   exported: exportedBytes,
 };
 
-/** Runs one task, at once or in a thread. */
+/** Runs one task, directly or in a thread. */
 export type RunTask = <Name extends keyof GovernanceTasks>(
   name: Name,
   request: Parameters<GovernanceTasks[Name]>[0],
 ) => Promise<ReturnType<GovernanceTasks[Name]>>;
 
-/** For commands, which have no other callers to serve. */
+/** For commands, which serve no other callers. */
 export const runAtOnce: RunTask = async (name, request) => GOVERNANCE_TASKS[name](request, () => false);

@@ -1,5 +1,5 @@
-// What a harness file adds to the built-in facts: higher certified ceilings and newer generations. harness-file.ts reads the
-// file; harness-facts.ts keeps the current one.
+// The additions of a harness file to the built-in facts: higher certified ceilings and newer generations. harness-file.ts reads
+// the file; harness-facts.ts keeps the current one.
 import { parseVersion } from "../shared/exact-version.ts";
 import {
   CAPABILITIES,
@@ -13,7 +13,7 @@ import {
   type HarnessKey,
 } from "./harnesses.ts";
 
-/** A generation after the newest built-in one. Absent members are taken from the generation before it. */
+/** A generation after the newest built-in one. Absent members come from the previous generation. */
 export interface AddedGeneration {
   readonly introduced: string;
   readonly verified_before: string;
@@ -78,7 +78,7 @@ const extended = (harness: Harness, { verified_before, generations }: HarnessAdd
 const known = new WeakMap<HarnessExtension, readonly Harness[]>();
 
 /**
- * @param extension checked by harness-file.ts
+ * @param extension already checked by harness-file.ts
  * @returns the built-in facts with the additions; the same object for the same extension, so that it can be a cache key
  */
 export const extendHarnesses = (extension: HarnessExtension): readonly Harness[] => {

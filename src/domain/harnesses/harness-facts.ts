@@ -1,5 +1,5 @@
 // The current facts about harnesses: the built-in ones, extended by the configured harness file. All areas read them here for
-// each piece of work, so that a reload reaches all of them.
+// each operation, so that a reload reaches all of them.
 import type { Db } from "../../platform/database/database.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
@@ -9,7 +9,7 @@ import type { Harness } from "./harnesses.ts";
 /** The origin of an extension. */
 export interface HarnessSource {
   file: string;
-  /** of the file's bytes, in hexadecimal */
+  /** SHA-256 of the file's bytes, in hexadecimal */
   sha256: string;
   /** id of the key that signed it */
   signer: string;
@@ -56,7 +56,7 @@ export class HarnessFacts {
       this.#known = fresh;
   }
 
-  /** Records in the audit log that the facts differ from the last recorded ones. @returns whether they do */
+  /** Records in the audit log that the facts have changed. @returns whether they have */
   async recordChange(actor: Actor): Promise<boolean> {
     const { source } = this.inForce();
     const last = this.dependencies.auditLog.lastAfter(actor.organizationId, ACTION);

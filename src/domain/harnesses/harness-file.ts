@@ -22,7 +22,7 @@ import {
 /** The value of `format`. */
 export const HARNESS_FILE_FORMAT = "quartermaster-harnesses/1";
 export const HARNESS_FILE_BYTES_MAX = 65_536;
-/** of one harness */
+/** the additions for one harness */
 export const GENERATIONS_ADDED_MAX = 16;
 export const HARNESS_VERSION_CHARACTERS_MAX = 64;
 export const HARNESS_FILE_TOKENS_MAX = 20_000;
@@ -95,7 +95,7 @@ function readAddition(place: Place, key: HarnessKey, problems: ProblemList): Har
   const former: Former = { ceiling: ceiling ?? builtIn };
   const places = members.items("generations", GENERATIONS_ADDED_MAX);
   if (!members.has("verified_before") && places.length === 0)
-    members.report("adds nothing; give verified_before or generations");
+    members.report("adds nothing; set verified_before or generations");
   const generations = places.flatMap((one) => readGeneration(one, { newest, former, problems }) ?? []);
   if (generations.length === places.length) checkEnds(places, generations, problems);
   return { ...(ceiling && { verified_before: ceiling.version }), generations };
@@ -111,12 +111,12 @@ function readGeneration(
   const ceiling = readRequiredVersion(members, "verified_before");
   if (introduced && introduced.prerelease.length > 0)
     members.report(
-      `${introduced.version} is a pre-release; a generation begins with a release`,
+      `${introduced.version} is a pre-release; a generation must begin with a release`,
       "introduced",
     );
   if (introduced && former.ceiling && compare(introduced, former.ceiling) < 0)
     members.report(
-      `${introduced.version} is below ${former.ceiling.version}, up to which the generation before it is certified`,
+      `${introduced.version} is below ${former.ceiling.version}, up to which the previous generation is certified`,
       "introduced",
     );
   if (introduced && ceiling && compare(ceiling, introduced) <= 0)
@@ -127,7 +127,7 @@ function readGeneration(
   return { introduced: introduced.version, verified_before: ceiling.version, ...facts };
 }
 
-/** The rules of catalogs are built in, so a generation may remove but not add what packages may contain. */
+/** The catalog rules are built in, so a generation may only restrict what packages may contain. */
 function readFacts(members: ObjectReader, newest: HarnessGeneration): Partial<AddedGeneration> {
   const capabilities = readNames(members, "capabilities", CAPABILITIES);
   const components = readNames(members, "allowed_components", COMPONENTS);

@@ -7,7 +7,7 @@ import { invariant } from "../../platform/errors.ts";
 export const HARNESS_KEYS = ["codex", "claude", "kimi", "opencode"] as const;
 export type HarnessKey = (typeof HARNESS_KEYS)[number];
 
-/** Components that a package layout may contain for a harness, in the order of the wire. */
+/** Components that a package layout may contain for a harness, in the order of API responses. */
 export const COMPONENTS = [
   "plugin_dir",
   "skills_dir",
@@ -34,7 +34,7 @@ export const CAPABILITIES = [
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** What the user of a harness can choose from: every model that the policy assigns to it, or only the selected one. */
+/** The models that the user of a harness can choose: all models that the policy assigns to it, or only the selected one. */
 type ModelExposure = "catalog" | "selected_only";
 
 export interface ComponentRules {
@@ -50,7 +50,7 @@ export interface HarnessGeneration {
   readonly profileAliases: readonly string[];
   readonly introduced: string;
   readonly before: string | null;
-  /** certified ceiling, excluded: clients refuse versions from here on unless the policy allows them */
+  /** certified ceiling, exclusive: clients refuse this and newer versions unless the policy allows them */
   readonly verifiedBefore: string;
   readonly lifecycle: "supported" | "deprecated";
   readonly capabilities: readonly Capability[];
@@ -77,7 +77,7 @@ export interface Harness {
 
 type GenerationFacts = Pick<HarnessGeneration, "profile" | "introduced" | "before" | "verifiedBefore"> & {
   profileAlias?: string;
-  /** in addition to mcp, packages, helpers and gateway, which all have */
+  /** in addition to mcp, packages, helpers and gateway, which all harnesses have */
   can: readonly Capability[];
   refuses?: readonly Component[];
   needPluginDir?: readonly Component[];
@@ -231,10 +231,10 @@ const harnessByKey: ReadonlyMap<string, Harness> = new Map(HARNESSES.map((entry)
 /** @returns whether the text is a canonical harness key; aliases are not */
 export const isHarnessKey = (text: string): text is HarnessKey => harnessByKey.has(text);
 
-/** @returns the harnesses that a mapping has members for, in its order */
+/** @returns the harnesses in the keys of a mapping, in its order */
 export const harnessKeysIn = (byHarness: object): HarnessKey[] => Object.keys(byHarness).filter(isHarnessKey);
 
-/** @returns why the text is not a canonical key, and which to write instead */
+/** @returns why the text is not a canonical key, and the correct key */
 export const unknownHarness = (name: string): string => {
   const harness = HARNESSES.find(({ aliases }) => aliases.includes(name));
   return harness
@@ -262,11 +262,11 @@ export const refusalsOf = (generation: HarnessGeneration, components: ReadonlySe
     : present.filter((name) => generation.needPluginDir.includes(name));
   return [
     ...refused.map((name) => `${name} is not supported`),
-    ...alone.map((name) => `${name} needs plugin_dir beside it`),
+    ...alone.map((name) => `${name} also needs plugin_dir`),
   ];
 };
 
-/** @returns whether this generation accepts a layout with exactly these components; source as refusalsOf */
+/** @returns whether this generation accepts a layout with exactly these components; see refusalsOf */
 export const acceptsComponents = (
   generation: HarnessGeneration,
   components: ReadonlySet<Component>,

@@ -1,4 +1,4 @@
-// Erases the stored responses of a person's requests.
+// Erases the stored responses of a user's requests.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 

@@ -24,9 +24,9 @@ const KEY = new RegExp(`^[\\x21-\\x7e]{1,${KEY_CHARACTERS_MAX}}$`);
 
 /** A request that may be a repetition. */
 export interface Repeatable {
-  /** chosen by the caller; undefined if the request creates something each time */
+  /** the caller's key; undefined if each request creates something */
   key: string | undefined;
-  /** the operation and its whole input: another request under the same key is refused */
+  /** the operation and its whole input; a different request with the same key is refused */
   request: readonly unknown[];
 }
 
@@ -47,8 +47,8 @@ export class Idempotency {
   constructor(private readonly dependencies: IdempotencyDependencies) {}
 
   /**
-   * Creates something in the transaction of the caller, or returns the response of the earlier request with the same key. Keys of
-   * other callers do not count. A refusal is not stored.
+   * Creates something in the transaction of the caller, or returns the response of the earlier request with the same key. Each
+   * caller has separate keys. Errors are not stored.
    * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`; errors of `create`
    */
   once<T>(tx: Tx, actor: Actor, { key, request, form, create }: Repeatable & Once<T>): T {
@@ -61,7 +61,7 @@ export class Idempotency {
     refuseMore(tx, { callerId, nowMs });
     const response = create();
     const text = form.write(response);
-    invariant(Buffer.byteLength(text) <= ANSWER_BYTES_MAX, "a kept answer is small");
+    invariant(Buffer.byteLength(text) <= ANSWER_BYTES_MAX, "a stored response is small");
     const sealedResponse = sealing.seal(text, contextOf({ id }));
     const expiresAtMs = nowMs + ANSWER_RETENTION_MS;
     store.put(tx, { id, callerId, requestDigest, sealedAnswer: sealedResponse, expiresAtMs });
@@ -69,7 +69,7 @@ export class Idempotency {
   }
 
   /**
-   * For work that cannot run in a transaction: the caller asks first, does the work, and records its response with `once`.
+   * For work that cannot run in a transaction: the caller calls this first, does the work, and records its response with `once`.
    * @returns the response of the earlier request with the same key; undefined if there is none and one can be stored
    * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`
    */
@@ -129,7 +129,7 @@ function refuseMore(connection: Connection, caller: { callerId: string; nowMs: n
   const { total, firstExpiresAtMs } = store.openOf(connection, caller);
   if (total < ANSWERS_PER_CALLER_MAX) return;
   const retryAfterSeconds = Math.ceil((firstExpiresAtMs - caller.nowMs) / 1_000);
-  const message = `at most ${ANSWERS_PER_CALLER_MAX} answers are kept for this caller; try again when one has expired, or send no Idempotency-Key`;
+  const message = `at most ${ANSWERS_PER_CALLER_MAX} responses are stored for this caller; try again when one has expired, or send no Idempotency-Key`;
   throw new DomainError("too_many", "idempotency.too_many_keys", message, { retryAfterSeconds });
 }
 

@@ -7,7 +7,7 @@ import { idempotentResponses as answers } from "./tables.ts";
 
 export type ResponseRow = typeof answers.$inferSelect;
 
-/** @returns the response with an id, unless it has expired */
+/** @returns the response with that id, unless it has expired */
 export const findOpen = (
   connection: Connection,
   { id, nowMs }: { id: string; nowMs: number },

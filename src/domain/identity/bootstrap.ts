@@ -23,10 +23,10 @@ import { checkPassword, generatePassword } from "./users/passwords.ts";
 export interface BootstrapRequest {
   organizationName: string;
   adminEmail: string;
-  /** whether nobody chose the address: it is then for a new installation only */
+  /** whether the address is only a default, which applies only to a new installation */
   isDefaultEmail?: boolean;
   adminPassword?: Secret | undefined;
-  /** whether to generate a password if there is none and none is given */
+  /** whether to generate a missing password */
   generatePassword: boolean;
 }
 
@@ -61,7 +61,6 @@ interface State {
   former: readonly User[];
 }
 
-/** Of the administrator. */
 interface Address {
   email: string;
   isDefault: boolean;
@@ -73,7 +72,6 @@ interface Wanted {
   passwordHash: string | null;
 }
 
-/** The operation that runs at every start. */
 export class Bootstrap {
   constructor(
     private readonly dependencies: IdentityDependencies,
@@ -100,7 +98,7 @@ export class Bootstrap {
   }
 
   /**
-   * Determines what `run` would do, and changes nothing.
+   * Determines what `run` would do, without changing anything.
    * @throws DomainError `identity.invalid`
    */
   needs(request: BootstrapRequest): BootstrapNeeds {

@@ -9,13 +9,13 @@ import type { Actor } from "../shared/actor.ts";
 import type { Role } from "./model.ts";
 
 export interface IdentitySettings {
-  /** how users sign in; with `oidc` at the identity provider only */
+  /** how users sign in; `oidc`: only at the identity provider */
   mode: "password" | "oidc";
-  /** whether administrators invite people; with `oidc` only if the provider admits invited people */
+  /** whether administrators can invite people; with `oidc`, only if the provider admits invited people */
   invites: boolean;
   /** whether users can sign in at an identity provider */
   readonly hasProvider: boolean;
-  /** role of the members of a provisioned group, by group name */
+  /** roles of members of provisioned groups, by group name */
   groupRoleMappings: Readonly<Record<string, Role>>;
 }
 
@@ -32,13 +32,13 @@ export type KeyLoss = "user_suspended" | "user_removed" | "address_changed";
 type RetireGatewayKey = (tx: Tx, retirement: { userId: string; reason: KeyLoss; nowMs: number }) => void;
 
 /**
- * Counts an invitation or password link that an actor gives, in the transaction that creates it; access provides it.
+ * Counts an actor's invitation or password link, in the transaction that creates it; access provides it.
  * @throws DomainError `access.too_many_attempts`
  */
 type SpendLink = (tx: Tx, actor: Actor, kind: "invitation" | "password_link") => void;
 
 /**
- * Clears the wrong passwords tried for an address, in the transaction of the change that requires it; access provides it.
+ * Clears the count of wrong passwords for an address, in the transaction of the change that requires it; access provides it.
  * @returns how many counters were open
  */
 type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => number;
@@ -47,7 +47,7 @@ type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => numb
 type RemoveFactors = (tx: Tx, userId: string) => void;
 
 /**
- * Unlinks a user from every provider, in the transaction that gives the account to somebody else, and records it; sso provides it.
+ * Unlinks a user from every provider and records it, in the transaction that gives the account to another person; sso provides it.
  */
 type RemoveIdentities = (tx: Tx, unlinking: { actor: Actor; userId: string }) => void;
 
@@ -64,7 +64,7 @@ export interface IdentityDependencies {
   forgetGuesses: ForgetGuesses;
   removeFactors: RemoveFactors;
   removeIdentities: RemoveIdentities;
-  /** ends what an operator expects of a user at a provider that replaces another */
+  /** removes the expected identity of a user at a provider that replaces another */
   removeExpectations(tx: Tx, userId: string): unknown;
   settings: IdentitySettings;
 }

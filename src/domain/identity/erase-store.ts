@@ -18,7 +18,9 @@ export const removeInvitations = (tx: Tx, organizationId: string, keys: readonly
       .run(),
   );
 
-/** Clears the inviter of a user's invitations. None may be pending: without an inviter it would count as the operator's. */
+/**
+ * Clears the inviter of a user's invitations. None may be pending, because an invitation without an inviter counts as the operator's.
+ */
 export const forgetInviter = (tx: Tx, inviterId: string): void =>
   void tx.update(invitations).set({ inviterId: null }).where(eq(invitations.inviterId, inviterId)).run();
 
@@ -32,7 +34,7 @@ export function removeUser(tx: Tx, { organizationId, id }: RowId): boolean {
 
 /**
  * @param keys folded addresses
- * @returns those that belong or once belonged to another user
+ * @returns the keys that belong or once belonged to another user
  */
 export const keysOfOthers = (
   connection: Connection,

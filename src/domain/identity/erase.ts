@@ -12,7 +12,7 @@ export const createEraseUser =
     const invitations = store.removeInvitations(tx, organizationId, addresses);
     if (userId === undefined) return { invitations };
     cancelIssuedLinks(tx, { audit }, { actor, ids: [userId] });
-    passwordLinkStore.removeLinks(tx, { userId }); // not counted: the removal before has voided it already
+    passwordLinkStore.removeLinks(tx, { userId }); // not counted, because removing the user has already voided it
     store.forgetInviter(tx, userId);
     return { invitations, users: store.removeUser(tx, { organizationId, id: userId }) ? 1 : 0 };
   };

@@ -1,4 +1,4 @@
-// Errors of identity; each message names the next step. Reasons are stable; the server and the commands choose the status.
+// Errors of identity.
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { quoted } from "../../platform/text/problem-list.ts";
 
@@ -12,7 +12,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
 const sentence = ({ pointer, detail }: Problem): string =>
   pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 
-/** @param reference id or address as the caller wrote it */
+/** @param reference id or address in the caller's spelling */
 export const userNotFound = (reference: string) =>
   new DomainError("not_found", "user.not_found", `no user ${quoted(reference)}`, {
     hint: "see `quartermaster users list`",
@@ -25,7 +25,7 @@ export const userRemoved = () =>
 export const ownAccount = () =>
   new DomainError("conflict", "user.own_account", "this is your own account; ask another administrator");
 
-/** In an action on many users, which would otherwise sign out the actor before it is complete. */
+/** For an action on many users, which would otherwise sign out the actor before it is complete. */
 export const ownLogins = () =>
   new DomainError("conflict", "user.own_logins", "these are your own logins; end them on your own page");
 
@@ -70,7 +70,7 @@ export const invitationClosed = () =>
   new DomainError(
     "conflict",
     "invitation.closed",
-    "this invitation was accepted or canceled; make a new one",
+    "this invitation was accepted or canceled; create a new one",
   );
 
 export const invitationsDisabled = () =>
@@ -80,7 +80,7 @@ export const invitationsDisabled = () =>
     "sign-in is managed by the identity provider; add the person there",
   );
 
-/** The address that the provider has verified accepts the invitation, so that no password is needed here. */
+/** The address that the provider has verified accepts the invitation, so no password is needed here. */
 export const acceptedAtProvider = () =>
   new DomainError(
     "conflict",
@@ -114,7 +114,7 @@ export const passwordUnused = () =>
     "conflict",
     "user.password_unused",
     "identity.mode is oidc: users sign in at the identity provider, and a password would not let this user in",
-    { hint: "`quartermaster sso verify --claims FILE` says why a person cannot sign in there" },
+    { hint: "`quartermaster sso verify --claims FILE` shows why a person cannot sign in there" },
   );
 
 /** Unknown, expired, used and void links give the same error: a link reveals only whether it works. */

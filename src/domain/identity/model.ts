@@ -22,11 +22,11 @@ export const EMAIL_LOCAL_LENGTH_MAX = 64;
 export const ORGANIZATION_NAME_LENGTH_MAX = 200;
 export const INVITATION_TTL_MS = 24 * HOUR_MS;
 export const PASSWORD_LINK_TTL_MS = 24 * HOUR_MS;
-/** limit of the complete list of options; searching has no such limit */
+/** limit of the complete list of options; a search has no such limit */
 export const USER_OPTIONS_MAX = 10_000;
 export const USER_SEARCH_MAX = 10;
 export const SELECTED_USERS_MAX = 500;
-/** users that a search compares one by one; if more may have its text, it reads all users in their order */
+/** number of candidates that a search compares one by one; with more candidates it reads all users in order */
 export const USER_SEARCH_CANDIDATES_MAX = 2_000;
 
 /** A user without the password hash, which stays in the store. */
@@ -47,7 +47,7 @@ export interface User {
 
 /** A user after a change. */
 export interface ChangedUser extends User {
-  /** pending invitations that the change canceled because the user is no longer an administrator */
+  /** number of pending invitations that the change canceled because the user is no longer an administrator */
   canceledInvitations: number;
 }
 
@@ -168,7 +168,7 @@ export const IdentityStatus = Type.Object({
   }),
 });
 
-/** @returns the user as the API and the commands show it */
+/** @returns the user in the form of the API and the commands */
 export const toAdminUser = (user: User): Static<typeof AdminUser> => ({
   id: user.id,
   subject: user.subject,
@@ -191,7 +191,7 @@ export const toChangedAdminUser = (user: ChangedUser): Static<typeof ChangedAdmi
 
 /**
  * @param nowMs decides whether a pending invitation shows as expired
- * @returns the invitation as the API and the commands show it
+ * @returns the invitation in the form of the API and the commands
  */
 export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static<typeof AdminInvitation> => ({
   id: invitation.id,
@@ -205,14 +205,14 @@ export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static
 
 /**
  * @param origin our origin, without a trailing slash
- * @returns the link for the invited person; as secret as its token
+ * @returns the link for the invited person, which is as secret as its token
  */
 export const invitationUrl = (origin: string, token: Secret): Secret =>
   new Secret(`${origin}/accept-invitation?token=${token.reveal()}`);
 
 /**
  * @param origin our origin, without a trailing slash
- * @returns the link with which a user sets a password; as secret as its token
+ * @returns the link with which a user sets a password, which is as secret as its token
  */
 export const passwordUrl = (origin: string, token: Secret): Secret =>
   new Secret(`${origin}/set-password?token=${token.reveal()}`);

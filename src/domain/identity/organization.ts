@@ -8,7 +8,7 @@ import { readOrganizationName } from "./model.ts";
 import * as store from "./store.ts";
 
 /**
- * @returns the name as it is stored
+ * @returns the stored name
  * @throws DomainError `identity.invalid`
  */
 export function checkOrganizationName(given: string): string {
@@ -18,7 +18,6 @@ export function checkOrganizationName(given: string): string {
   return name;
 }
 
-/** @returns the operation that renames the organization */
 export const createRename =
   ({ db, audit }: Pick<IdentityDependencies, "db" | "audit">) =>
   /**

@@ -1,4 +1,4 @@
-// The search for a text in addresses and subjects: the condition on a column, and the index of users.
+// SQL that searches for a text in addresses and subjects: a condition on a column, and the index of users.
 import { isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../platform/database/database.ts";
@@ -10,7 +10,7 @@ import { candidateNumbers } from "../shared/text-search/trigram-store.ts";
 import { USER_SEARCH_CANDIDATES_MAX } from "./model.ts";
 import { users } from "./tables.ts";
 
-/** Matches the text literally. Folded columns need folded text; ASCII case is ignored in any case. */
+/** Matches the text literally, ignoring ASCII case. Folded columns need folded text. */
 export const contains = (column: SQLiteColumn, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
 
@@ -26,18 +26,18 @@ export const INDEXED_TEXTS: IndexedTexts = {
   isWaiting: isNull(users.searchNumber),
 };
 
-/** SQLite folds other characters in its own way, so that the entries that begin with them are not all found. */
+/** SQLite folds other characters differently, so it would miss entries that begin with them. */
 const isFoundInPairs = (text: string): boolean => [...text].length > 2 || /^\p{ASCII}*$/u.test(text);
 
 /**
  * @param text folded
- * @returns the ids of users whose address or subject may have the text, at most USER_SEARCH_CANDIDATES_MAX and of any organization;
- *   undefined if these are more, or if the text is too short for the index
+ * @returns at most USER_SEARCH_CANDIDATES_MAX ids of users of any organization whose address or subject may contain the text;
+ * undefined if there are more, or if the text is too short for the index
  */
 export function* usersWith(connection: Connection, text: string): Steps<string[] | undefined> {
   if (!isFoundInPairs(text)) return undefined;
   const most = USER_SEARCH_CANDIDATES_MAX;
-  const waiting = waitingIds(connection, INDEXED_TEXTS, most + 1); // first, because the job may number some in the meantime
+  const waiting = waitingIds(connection, INDEXED_TEXTS, most + 1); // read first, because the job may number users meanwhile
   if (waiting.length > most) return undefined;
   const numbers = yield* candidateNumbers(connection, INDEX, { text, max: most });
   if (!numbers || numbers.length + waiting.length > most) return undefined;

@@ -56,16 +56,16 @@ export function createIdentity(given: IdentityDependencies) {
     external: new ExternalUsers(dependencies, enrol),
     ownPasswords: createOwnPasswords(dependencies),
 
-    /** @returns whether people can be invited: not where an identity provider delivers them */
+    /** @returns whether people can be invited, which is false if an identity provider provisions them */
     canInvite: (): boolean => settings.invites,
 
-    /** Removes invitations after their retention; a job of the service: see invitation-retention.ts. */
+    /** Removes invitations after their retention; called by a job: see invitation-retention.ts. */
     forgetInvitations: forgetInvitations.bind(undefined, dependencies),
 
     /** The index of addresses and subjects; jobs of the service maintain it. */
     searchIndex: new SearchIndex(dependencies.db, INDEXED_TEXTS),
 
-    /** @returns how many pending invitations expire after one time, and by the other */
+    /** @returns the numbers of pending invitations that expire after one time, and by another */
     countExpiringInvitations: (span: { organizationId: string; afterMs: number; byMs: number }): number =>
       countExpiring(dependencies.db.read, span),
 
@@ -77,7 +77,7 @@ export function createIdentity(given: IdentityDependencies) {
 
     /**
      * Takes the same time whether or not the user exists and has a password.
-     * @param asker from the input and the connection, so that the queue treats both cases alike
+     * @param asker from the input and the connection, not from the user, so that the queue treats both cases alike
      * @throws DomainError `passwords.busy`
      */
     isPasswordOf: (user: SignInUser | undefined, password: Secret, asker?: HashRequester): Promise<boolean> =>
@@ -119,12 +119,12 @@ const createLookups = ({ db, settings }: Pick<IdentityDependencies, "db" | "sett
   inactiveAmong: store.inactiveAmong,
   organizationOfActive,
 
-  /** @returns the user of an address in any case and any status, with the password hash */
+  /** @returns the user with an address, in any case and any status, with the password hash */
   findUserByEmail: (connection: Connection, organizationId: string, email: string): SignInUser | undefined =>
     store.findUserByEmail(connection, { organizationId, emailKey: emailKey(email) }),
 });
 
-/** @returns a function that ends the logins of users and voids their password links, which are a way in as well */
+/** @returns a function that ends the logins of users and voids their password links, which also give access */
 const createEndAccess =
   ({ endLogins }: Pick<IdentityDependencies, "endLogins">): EndLogins =>
   (tx, ending) => {

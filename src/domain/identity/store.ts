@@ -7,7 +7,7 @@ import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
 
-/** The id of a row and of the organization it must belong to. */
+/** The id of a row and the organization that it must belong to. */
 export interface RowId {
   organizationId: string;
   id: string;
@@ -65,7 +65,7 @@ export const findUserById = (connection: Connection, id: string): User | undefin
 
 /**
  * @param key the folded address
- * @returns its user; if it is not in use, the user with this address who was removed last
+ * @returns the user with this address, or else the last removed one
  */
 export const findUserByEmail = (
   connection: Connection,
@@ -75,7 +75,7 @@ export const findUserByEmail = (
 export const findUser = (connection: Connection, row: RowId): User | undefined =>
   connection.select(shown).from(users).where(isRow(row)).limit(1).get();
 
-/** Number of users who lose their protection in one start; the next start handles the others. */
+/** Maximum number of users who lose their protection at one start; the next start handles the others. */
 const PROTECTED_MAX = 100;
 
 /** @returns protected users other than this one, at most PROTECTED_MAX */
@@ -102,7 +102,7 @@ const oldestOrganization = statement((connection) =>
 export const firstOrganization = (connection: Connection): Organization | undefined =>
   oldestOrganization(connection).get();
 
-/** @returns those of the ids whose user is not active or does not exist; one query, however many ids there are */
+/** @returns the ids whose user is not active or does not exist; one query for any number of ids */
 export function inactiveAmong(connection: Connection, ids: readonly string[]): string[] {
   const rows = connection.all<{ id: string }>(sql`
     SELECT value AS id FROM json_each(${JSON.stringify(ids)})
@@ -119,7 +119,7 @@ export function insertUser(tx: Tx, user: typeof users.$inferInsert): User {
   return tx.insert(users).values(user).returning(shown).get();
 }
 
-/** @returns the user after the change; undefined if there is no such row, or if it is of a removed user */
+/** @returns the user after the change; undefined if the user does not exist or is removed */
 export function updateUser(
   tx: Tx,
   row: RowId,
@@ -137,7 +137,7 @@ export function reviveUser(tx: Tx, row: RowId, revival: Revival & { updatedAtMs:
   return tx.update(users).set(revival).where(isRemoved).returning(shown).get();
 }
 
-/** @returns the ids of users whose role changed; one statement, because a group may be large */
+/** @returns the ids of users whose role changed. Uses one statement, because a group may be large */
 export function setProvisionedRole(
   tx: Tx,
   { ids, role, updatedAtMs }: { ids: readonly string[]; role: Role; updatedAtMs: number },
@@ -165,7 +165,7 @@ export function countOtherAdministrators(connection: Connection, { organizationI
   const others = and(
     eq(users.organizationId, organizationId),
     ne(users.id, id),
-    sql`${users.role} = 'admin'`, // as text: the index has administrators only, and SQLite must see that it fits
+    sql`${users.role} = 'admin'`, // literal, so that SQLite can use the partial index of administrators
     eq(users.status, "active"),
   );
   return connection.select({ total: count() }).from(users).where(others).get()?.total ?? 0;

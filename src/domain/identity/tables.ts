@@ -1,5 +1,5 @@
-// Tables of organizations, users, invitations and password links; constraints and indices are in migrations.
-// `email_key` is the folded address, `token_hash` the SHA-256 of the secret in the link.
+// Tables of organizations, users, invitations and password links; migrations define constraints and indexes. `email_key` is the
+// folded address, `token_hash` the SHA-256 of the secret in the link.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const organizations = sqliteTable("organizations", {
@@ -23,9 +23,9 @@ export const users = sqliteTable("users", {
   passwordHash: text("password_hash"),
   createdAtMs: integer("created_at_ms").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
-  /** how many have reported; triggers of the reports keep it */
+  /** number that have reported; triggers of the reports maintain it */
   workstations: integer("workstations").notNull().default(0),
-  /** of the row in `user_search`, the index of addresses and subjects; null until a job adds it, and after a change */
+  /** number of the row in `user_search`, the index of addresses and subjects; null until a job adds it, and after a change */
   searchNumber: integer("search_number"),
 });
 

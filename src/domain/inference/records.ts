@@ -11,9 +11,9 @@ import { type DailyBudgets, type FlushUsage, UsageSums } from "./usage/usage-sum
 export interface RecordsOptions {
   requestLog: RequestLogOptions;
   budgets: DailyBudgets;
-  /** leaves sums of usage for the service to count; default: they go to the database */
+  /** passes sums of usage to the service for counting; default: they go to the database */
   handOverUsage?: FlushUsage | undefined;
-  /** whether this process counts those that it cannot hand over */
+  /** whether this process counts sums that it cannot pass on */
   isUsageCounter?: boolean | undefined;
   /** called with the reason why sums of usage could not be written yet */
   onUsageFailure?: ((error: unknown) => void) | undefined;
@@ -47,9 +47,9 @@ export function createRecords(dependencies: RecordsDependencies) {
       hasUser: (organizationId, userId) =>
         identity.findUserById(db.read, userId)?.organizationId === organizationId,
     }),
-    /** counts in memory; the running service loads it at the start and flushes it at the end */
+    /** counts in memory; the running service loads it at startup and flushes it at the end */
     usage,
-    /** counts what this or another process has handed over */
+    /** counts sums that this or another process has passed on */
     usageIntake: new UsageIntake(machine),
     usageReports: new UsageReports({ ...machine, addressOf: (userId) => requestLogs.addressOf(userId) }),
   };

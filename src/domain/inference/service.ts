@@ -36,7 +36,7 @@ export function createAdmission(
   return new Admission({ ...dependencies, settings, resolve, keys, issuer, audience });
 }
 
-/** @returns the catalog of models, and the function that names those which requests may use */
+/** @returns the model catalog, and a function that returns the models that requests may use */
 export function createModels({
   identity,
   governance,

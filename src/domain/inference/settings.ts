@@ -1,4 +1,4 @@
-// Settings of the inference proxy. Undefined as a whole unless this service forwards inference requests itself.
+// Settings of the inference proxy; all undefined unless this service forwards inference requests itself.
 import type { Listen } from "../../platform/config/addresses.ts";
 import type { IDENTITY_FACTS } from "../../platform/config/settings/inference.ts";
 
@@ -9,14 +9,14 @@ export interface ProxySettings {
   listen: Listen | undefined;
   /** URL of the gateway without a trailing slash; it may have a path */
   upstreamUrl: string;
-  /** requests in progress at the same time */
+  /** maximum number of concurrent requests */
   maxInFlight: number;
   maxBodyBytes: number;
-  /** a body of a declared length up to this is read whole before it is sent */
+  /** bodies with a declared length up to this are read completely before they are sent */
   bufferBytes: number;
-  /** all bodies that are held at the same time */
+  /** total size of all bodies in memory */
   bufferTotalBytes: number;
-  /** of one user; 0 for no limit */
+  /** maximum for one user; 0 for no limit */
   parallelPerUser: number;
   /** requests per second, for one token and for one gateway session */
   tokenRate: number;
@@ -25,14 +25,14 @@ export interface ProxySettings {
   failuresPerAddress: number;
   connectTimeoutMs: number;
   headersTimeoutMs: number;
-  /** between two pieces of a response */
+  /** maximum time between two pieces of a response */
   idleTimeoutMs: number;
   streamMaxMs: number;
   /** time for running requests to finish after a stop */
   drainMs: number;
-  /** whether streams end when their login or user does */
+  /** whether streams end together with their login or user */
   cutStreams: boolean;
-  /** header in which the upstream gets the user's key; `authorization` means a bearer token */
+  /** header with the user's key for the upstream; `authorization` means a bearer token */
   credentialHeader: "authorization" | "x-api-key";
   /** from a trusted fact to the lower-case name of the header that carries it to the upstream */
   identityHeaders: ReadonlyMap<IdentityFact, string>;

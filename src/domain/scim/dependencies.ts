@@ -11,29 +11,28 @@ import type { ScimSettings } from "./model.ts";
 type Admission = "created" | "linked" | "revived";
 
 /**
- * The accounts of SCIM users, provided by identity. Each function works in the caller's transaction, ends the logins that the
- * change ends (SCIM-17) and cancels the invitations of former administrators. The caller writes one audit entry for the
- * resource.
+ * The accounts of SCIM users, provided by identity. Each function works in the caller's transaction, ends logins as the change
+ * requires (SCIM-17) and cancels the invitations of former administrators. The caller writes one audit entry for the resource.
  */
 interface ProvisionedAccounts {
   /**
-   * Creates the account of an address, or links the local or removed one.
+   * Creates the account for an address, or links the local or removed account.
    * @throws DomainError `user.exists` (held by a SCIM account, or linking is off), `user.protected`, `user.last_administrator`
    */
   admit(
     tx: Tx,
     given: { actor: Actor; email: string; active: boolean; mayLink: boolean },
   ): { account: User; admission: Admission; before: User | undefined };
-  /** Repeating a value ends nothing. @throws DomainError `user.exists`, `user.protected` for an address in use */
+  /** Repeating a value ends no logins. @throws DomainError `user.exists`, `user.protected` for an address in use */
   update(
     tx: Tx,
     given: { actor: Actor; id: string; email: string; active: boolean },
   ): { account: User; before: User };
   /** Removes access and keeps the record. */
   remove(tx: Tx, given: { actor: Actor; id: string }): User;
-  /** @returns the ids of accounts whose role changed: SCIM accounts only, whose logins end */
+  /** @returns the ids of accounts whose role changed; only SCIM accounts change, and their logins end */
   setRole(tx: Tx, given: { actor: Actor; userIds: readonly string[]; role: Role }): readonly string[];
-  /** @returns the number of active SCIM accounts who have no way to sign in */
+  /** @returns the number of active SCIM accounts that cannot sign in */
   countCannotSignIn(organizationId: string): number;
 }
 
@@ -46,7 +45,7 @@ export interface ScimDependencies {
   ids: Ids;
   audit: Audit;
   accounts: ProvisionedAccounts;
-  /** undefined if nobody needs it: then no list of members is read for it */
+  /** undefined if no area needs it, so that no list of members is read */
   groupsChanged: GroupsChanged | undefined;
   settings: ScimSettings;
 }

@@ -1,10 +1,10 @@
-// SQL that removes stored refusals about one person, and the person's name from tokens.
+// SQL that removes stored refusals about a user, and the user's name from tokens.
 import { and, eq, inArray, or, sql } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { scimRefusals, scimTokens } from "./tables.ts";
 
-/** @param names as they may appear in a path or a sentence, in any case @returns how many refusals were removed */
+/** @param names in the forms of a path or a sentence, in any case @returns how many refusals were removed */
 export function removeRefusals(
   tx: Tx,
   { organizationId, names }: { organizationId: string; names: readonly string[] },

@@ -1,5 +1,5 @@
-// Errors of SCIM requests, as in RFC 7644 section 3.12. The status is part of the message, also inside a bulk answer, so it is
-// known here and not only in the HTTP interface.
+// Errors of SCIM requests (RFC 7644 section 3.12). The status is known here, not only in the HTTP interface, because it is part of
+// the message, even inside a bulk response.
 import { DomainError, type ErrorKind } from "../../platform/errors.ts";
 
 /** Detail keywords of RFC 7644 table 9. */

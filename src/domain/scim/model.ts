@@ -1,4 +1,4 @@
-// Types that the parts of the area share: resources as documents, callers, requests, answers. schema.ts has the table of
+// Types that the parts of the area share: resources as documents, callers, requests and responses. schema.ts has the table of
 // attributes.
 import type { Actor } from "../shared/actor.ts";
 import type { ResourceTypeName } from "./wire.ts";
@@ -35,7 +35,7 @@ export interface ListParameters extends ViewParameters {
   count?: string | number | undefined;
 }
 
-/** The other parts of a request for a change: the attributes to return, and the unparsed `If-Match`. */
+/** The other parts of a change request: the attributes to return, and the unparsed `If-Match`. */
 export interface ChangeParameters extends ViewParameters {
   ifMatch?: string | undefined;
 }
@@ -47,7 +47,7 @@ export interface ScimResponse {
   version: number;
   /** absolute URL */
   location: string;
-  /** JSON text, in pieces if it is large; undefined if it is not needed: the caller has this version, or a group was patched */
+  /** JSON text, in pieces if it is large; undefined if the caller has this version or patched a group */
   json: string | AsyncIterable<string> | undefined;
 }
 
@@ -89,9 +89,9 @@ export interface ScimSettings {
   groupRoleMappings: Readonly<Record<string, "admin" | "member">>;
 }
 
-/** A provisioned user as rendering needs it. */
+/** The parts of a provisioned user that rendering needs. */
 export interface UserRow {
-  /** names the user in other tables */
+  /** identifies the user in other tables */
   sequence: number;
   id: string;
   version: number;
@@ -111,7 +111,7 @@ export interface GroupRow {
   updatedAtMs: number;
 }
 
-/** A resource that another one refers to, with the shown parts. */
+/** A resource to which another one refers, with its shown parts. */
 export interface Named {
   id: string;
   /** null if it has no name to show */

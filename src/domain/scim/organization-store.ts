@@ -1,4 +1,4 @@
-// SQL of the organization that a statement is about. Its id is bound as `organizationId`.
+// SQL of a statement's organization, whose id is bound as `organizationId`.
 import { eq, type SQL, sql } from "drizzle-orm";
 import { scimGroups, scimOrganizations, scimUserRevisions, scimUsers } from "./tables.ts";
 
@@ -8,7 +8,7 @@ export const ORGANIZATION = sql.placeholder("organizationId");
 export const ORGANIZATION_NUMBER: SQL = sql`(SELECT ${scimOrganizations.number} FROM ${scimOrganizations}
   WHERE ${scimOrganizations.organizationId} = ${ORGANIZATION})`;
 
-/** Conditions on rows, which an index finds. */
+/** Indexed conditions on rows. */
 export const IS_OWN_USER = eq(scimUsers.organizationId, ORGANIZATION);
 export const IS_OWN_GROUP = eq(scimGroups.organizationId, ORGANIZATION);
 export const IS_OWN_REVISION: SQL = sql`${scimUserRevisions.organizationNumber} = ${ORGANIZATION_NUMBER}`;

@@ -24,10 +24,10 @@ export type { ScimSettings } from "./model.ts";
 export { hasAny as hasHadToken } from "./tokens/tokens-store.ts";
 export { accountByExternalId, hasExternalId } from "./users/users-store.ts";
 
-/** Members that one step reads. */
+/** Number of members that one step reads. */
 const STEP_MEMBERS = 1_000;
 
-/** @returns the memberships of a database, as of each question */
+/** @returns the current memberships of a database */
 export const userGroupsIn = (db: Db): UserGroups => ({
   of: (userId) => store.groupIdsOf(db.read, userId),
   has: (organizationId, groupId) => store.hasGroup(db.read, organizationId, groupId),
@@ -73,7 +73,7 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
     bulk: createBulk({ users, groups, baseUrl }),
     discovery: createDiscovery(settings),
     directory: new GroupDirectory(db),
-    /** The state of provisioning, for people: see status.ts. */
+    /** See status.ts. */
     status: createScimStatus({
       db,
       tokens,

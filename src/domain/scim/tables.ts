@@ -1,5 +1,5 @@
-// Tables of provisioned users, groups and their tokens; migrations define constraints and indices. `*_key` columns hold folded
-// text (schema/values.ts), `doc` the resource as it was sent, `doc_key` its shown attributes, folded.
+// Tables of provisioned users, groups and their tokens; migrations define constraints and indexes. `*_key` columns hold folded text
+// (schema/values.ts), `doc` the resource as sent, `doc_key` its shown attributes, folded.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const scimUsers = sqliteTable("scim_users", {
@@ -14,27 +14,27 @@ export const scimUsers = sqliteTable("scim_users", {
   familyNameKey: text("family_name_key"),
   givenNameKey: text("given_name_key"),
   active: integer("active", { mode: "boolean" }).notNull(),
-  /** the name by which other resources show the user; null if the user has only an address */
+  /** the name that other resources show for the user; null if the user has only an address */
   display: text("display"),
-  /** the user's label inside the product: that name, or the address of the account */
+  /** the user's label in the product: that name, or the address of the account */
   label: text("label").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
   doc: text("doc").notNull(),
   docKey: text("doc_key").notNull(),
 });
 
-/** Numbers for the organizations of rows that must be narrow. */
+/** Numbers of organizations, for rows that must be narrow. */
 export const scimOrganizations = sqliteTable("scim_organizations", {
   number: integer("number").primaryKey(),
   organizationId: text("organization_id").notNull(),
 });
 
 /**
- * The part of a user that changes with its groups, one row for each user. Documents are not in it: 70 of its rows fit in a page,
- * so a change of a group with many members writes few pages.
+ * The part of a user that changes with its groups, one row per user. Without documents, 70 rows fit in a page, so a change of a
+ * group with many members writes few pages.
  */
 export const scimUserRevisions = sqliteTable("scim_user_revisions", {
-  /** of the user */
+  /** sequence of the user */
   sequence: integer("sequence").primaryKey(),
   organizationNumber: integer("organization_number").notNull(),
   version: integer("version").notNull(),

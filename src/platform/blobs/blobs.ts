@@ -69,9 +69,7 @@ export interface Blobs {
   verify(digest: Digest, options?: { signal?: AbortSignal }): Promise<"intact" | "damaged" | "missing">;
   /** @returns false if there was no such file */
   remove(digest: Digest): Promise<boolean>;
-  /**
-   * Like `remove`, but synchronous, for a transaction that must delete before it commits. A power failure may undo it.
-   */
+  /** Like `remove`, but synchronous, for a transaction that must delete before it commits. A power failure may undo it. */
   removeNow(digest: Digest): boolean;
   /** @returns whether files can be read and stored here, as far as this can be checked without storing one */
   state(): Promise<StoreState>;

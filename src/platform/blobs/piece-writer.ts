@@ -1,5 +1,4 @@
-// Writes the pieces of one file and hashes them, in the calling thread. The implementation in write-thread.ts uses
-// another thread.
+// Writes the pieces of one file and hashes them, in the calling thread. The implementation in write-thread.ts uses another thread.
 import type { FileHandle } from "node:fs/promises";
 
 /** Takes the pieces of one file in order, one at a time. Disposing it waits for the last one. */

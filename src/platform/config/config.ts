@@ -210,10 +210,7 @@ function resolveAll(sources: Sources): ReadonlyMap<SettingName, Resolution> {
 export const describe = (config: Config): readonly ConfigRow[] =>
   SETTING_NAMES.map((name) => config.rowOf(name));
 
-/**
- * @returns the absolute path of the configuration file, and the option or variable that named it; undefined without a
- * file
- */
+/** @returns the absolute path of the configuration file, and the option or variable that named it; undefined without a file */
 export function configPath({ flags, env, cwd }: ConfigInputs): NamedFile | undefined {
   const { config } = flags;
   if (typeof config === "string") return { path: resolve(cwd, config), spelling: "--config" };

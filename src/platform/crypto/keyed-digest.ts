@@ -12,9 +12,8 @@ export const DIGEST_WORDS = 4;
 export type KeyedDigest = (text: string, into: Uint32Array) => void;
 
 /**
- * SHA-256 of the key and the text, truncated to 128 bits. Servers compute it in hardware; the truncation prevents length
- * extension. Without the key a collision happens only by chance: with a million digests, each further text has a chance
- * of 2^-108.
+ * SHA-256 of the key and the text, truncated to 128 bits. Servers compute it in hardware; the truncation prevents length extension.
+ * Without the key a collision happens only by chance: with a million digests, each further text has a chance of 2^-108.
  * @returns a function with a new key
  */
 export function createKeyedDigest(): KeyedDigest {

@@ -1,7 +1,6 @@
-// The queue for password hashing. A hash takes a core and much memory, so few run at a time. A check from a browser that
-// has signed in to the account before goes first. All other checks are limited: each account and each address has one
-// running or ready at a time, each network a few. A flood of guesses thus delays little more than its own accounts and
-// addresses.
+// The queue for password hashing. A hash takes a core and much memory, so few run at a time. A check from a browser that has signed
+// in to the account before goes first. All other checks are limited: each account and each address has one running or ready at a
+// time, each network a few. A flood of guesses thus delays little more than its own accounts and addresses.
 import { DomainError } from "../errors.ts";
 
 /** The requester of a password check. Accounts that do not exist are treated like existing ones. */
@@ -21,10 +20,7 @@ export type Queued = <T>(work: () => Promise<T>, asker?: HashRequester) => Promi
 export const PASSWORD_HASHES_MAX = 2;
 /** Maximum of checks that wait only for a place, once for known browsers and once for all others. */
 export const PASSWORD_QUEUE_MAX = 64;
-/**
- * Maximum of checks that wait for another check of the same account, address or network. They take no place from ready
- * checks.
- */
+/** Maximum of checks that wait for another check of the same account, address or network. They take no place from ready checks. */
 export const PASSWORD_BLOCKED_MAX = 512;
 /** Maximum of waiting checks per account, per address and per network. */
 export const PASSWORD_QUEUE_PER_ACCOUNT_MAX = 4;

@@ -30,8 +30,7 @@ export class SealingKeyFiles {
   #keys: readonly SealingKey[];
 
   /**
-   * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or is readable by other users,
-   * `sealing.key_unreadable`
+   * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or is readable by other users, `sealing.key_unreadable`
    */
   constructor(
     private readonly directory: string,

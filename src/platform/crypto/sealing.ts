@@ -57,8 +57,7 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
 /**
- * Derived keys by sealing key and purpose, kept because deriving takes as long as a MAC. Purposes are constants, so there
- * are few.
+ * Derived keys by sealing key and purpose, kept because deriving takes as long as a MAC. Purposes are constants, so there are few.
  */
 const derived = new WeakMap<Buffer, Map<string, Buffer>>();
 
@@ -87,8 +86,7 @@ function isSameMac(one: string, other: string): boolean {
 }
 
 /**
- * Loads all sealing keys, and creates one on the first start. Keys that any process adds later are loaded before the next
- * use.
+ * Loads all sealing keys, and creates one on the first start. Keys that any process adds later are loaded before the next use.
  * @throws DomainError `sealing.key_invalid` for a key that is not 32 bytes or is readable by other users
  */
 export function openSealing({ directory, ids, provided, isNew = true }: SealingOptions): Sealing {

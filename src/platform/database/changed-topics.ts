@@ -2,10 +2,7 @@
 // its topic itself, so no caller can forget it. database.ts changes the revisions after COMMIT.
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 
-/**
- * The rows that a cache depends on. A write that names its topic does not affect other caches; no cache holds
- * `unobserved` rows.
- */
+/** The rows that a cache depends on. A write that names its topic does not affect other caches; no cache holds `unobserved` rows. */
 export type Topic =
   | "access"
   | "client_rows"

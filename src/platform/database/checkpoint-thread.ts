@@ -1,6 +1,5 @@
-// A thread that runs checkpoints, because a checkpoint of a large log can keep the disk busy for a second or more. The
-// thread keeps running between checkpoints: starting one costs more processor time than most checkpoints.
-// checkpoint-worker.ts is its entry point.
+// A thread that runs checkpoints, because a checkpoint of a large log can keep the disk busy for a second or more. The thread keeps
+// running between checkpoints: starting one costs more processor time than most checkpoints. checkpoint-worker.ts is its entry point.
 import { Worker } from "node:worker_threads";
 import { nextResultOf } from "../task-thread.ts";
 import type { LogState } from "./checkpoints.ts";

@@ -1,6 +1,5 @@
-// Decides when a checkpoint copies pages from the write-ahead log into the database file. By default SQLite does so
-// during a commit, which blocks the service until the disk is done. The service uses another thread
-// (checkpoint-thread.ts).
+// Decides when a checkpoint copies pages from the write-ahead log into the database file. By default SQLite does so during a commit,
+// which blocks the service until the disk is done. The service uses another thread (checkpoint-thread.ts).
 import type { Database } from "bun:sqlite";
 import { open } from "node:fs/promises";
 
@@ -17,9 +16,8 @@ export type Checkpoint = () => Promise<LogState>;
 export const CHECKPOINT_PAGES = 8_000;
 
 /**
- * Commits continue during a checkpoint and add pages that it does not copy, but SQLite resets the log only when the file
- * has all of it. After a checkpoint that copied no more than this, commits wait for the next one, which then copies the
- * rest.
+ * Commits continue during a checkpoint and add pages that it does not copy, but SQLite resets the log only when the file has all of
+ * it. After a checkpoint that copied no more than this, commits wait for the next one, which then copies the rest.
  */
 const LAST_PAGES_MAX = 500;
 /** Checkpoints in a row after which commits wait in any case. */
@@ -38,10 +36,7 @@ export async function flushLog({ filename }: Database): Promise<void> {
   }
 }
 
-/**
- * Commits a long write to the log only. Without a thread the next commit runs the checkpoint, so no commit takes as long
- * as both.
- */
+/** Commits a long write to the log only. Without a thread the next commit runs the checkpoint, so no commit takes as long as both. */
 export function commitToLog(writer: Database, commit: () => void): void {
   const pages = writer.query<{ wal_autocheckpoint: number }, []>("PRAGMA wal_autocheckpoint").get();
   const setPagesMax = (max: number) => void writer.query(`PRAGMA wal_autocheckpoint=${max}`).run();

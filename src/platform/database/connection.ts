@@ -83,9 +83,7 @@ function openUntouched(file: string): Database {
   return new Database(`${pathToFileURL(withoutFolderLinks(file)).href}?mode=ro&immutable=1`, flags);
 }
 
-/**
- * SQLite does not wait for a lock when it changes the journal mode, so two processes that open a new file need retries.
- */
+/** SQLite does not wait for a lock when it changes the journal mode, so two processes that open a new file need retries. */
 function useWriteAheadLog(connection: Database, busyTimeoutMs: number): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {

@@ -19,8 +19,7 @@ export function createDrizzle(connection: Database): BunSQLiteDatabase {
  */
 class OpaqueParameters extends SQLiteSyncDialect {
   /**
-   * Keeps constant text as a bare `?`: SQLite uses a partial index (`WHERE status = 'pending'`) only for a value that it can
-   * read.
+   * Keeps constant text as a bare `?`: SQLite uses a partial index (`WHERE status = 'pending'`) only for a value that it can read.
    */
   override escapeParam(_position: number, value?: unknown): string {
     return typeof value === "string" ? "?" : "+?";

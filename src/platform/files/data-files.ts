@@ -1,6 +1,5 @@
-// Files that this program creates in its data directory: writes are atomic and durable, and reads follow no symbolic link:
-// anyone who can write into the directory could otherwise redirect its owner to any file. operator-files.ts is for files that
-// an operator names.
+// Files that this program creates in its data directory: writes are atomic and durable, and reads follow no symbolic link: anyone who
+// can write into the directory could otherwise redirect its owner to any file. operator-files.ts is for files that an operator names.
 import {
   closeSync,
   constants,
@@ -91,10 +90,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/**
- * @throws DomainError `data_dir.not_regular` for a folder, a pipe or a device; other problems are left to whoever reads the
- * file
- */
+/** @throws DomainError `data_dir.not_regular` for a folder, a pipe or a device; other problems are left to whoever reads the file */
 export function refuseIrregular(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile() && !found.isSymbolicLink()) throw notRegular(path);
@@ -129,10 +125,7 @@ export function writeWholeFile(path: string, text: string): void {
   flushToDisk(dirname(path));
 }
 
-/**
- * Writes a file in `run/`, which a power failure makes obsolete: completely or not at all, without a flush; one writer at a
- * time.
- */
+/** Writes a file in `run/`, which a power failure makes obsolete: completely or not at all, without a flush; one writer at a time. */
 export function writeRunFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   replaceFile(path, text, { flush: false });

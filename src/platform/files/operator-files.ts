@@ -1,5 +1,4 @@
-// Reads and writes files that an operator names, either whole and bounded or as a stream. Errors explain what is wrong with the
-// file.
+// Reads and writes files that an operator names, either whole and bounded or as a stream. Errors explain what is wrong with the file.
 import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -103,9 +103,7 @@ export class LongLists {
     this.#release();
   }
 
-  /**
-   * @returns the text outside the long lists that arrived so far, except for the last token and a wanted list without an end
-   */
+  /** @returns the text outside the long lists that arrived so far, except for the last token and a wanted list without an end */
   rest(): string {
     return this.#rest.join("");
   }

@@ -124,9 +124,7 @@ export interface OutboundOptions {
 
 const openPlainUpstream = (options: UpstreamOptions): Upstream => new Upstream(options);
 
-/**
- * @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name
- */
+/** @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name */
 export function createOutbound({
   allowed,
   found = () => [],

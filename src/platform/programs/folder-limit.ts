@@ -1,5 +1,4 @@
-// Detects when a running program fills a folder beyond a limit. The system has no such limit, so the folder is measured
-// periodically.
+// Detects when a running program fills a folder beyond a limit. The system has no such limit, so the folder is measured periodically.
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 

@@ -51,9 +51,7 @@ export interface ProgramEnd extends ProgramResult {
 
 /** A folder that belongs to no service and is never unmounted or removed. */
 const WORKING_DIRECTORY = "/";
-/**
- * How long to wait for output after the program ends, because a descendant outside its process group may keep the pipe open.
- */
+/** How long to wait for output after the program ends, because a descendant outside its process group may keep the pipe open. */
 const EXIT_GRACE_MS = 1_000;
 
 /**

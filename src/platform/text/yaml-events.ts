@@ -33,8 +33,7 @@ export interface OrdinaryYaml {
   readonly content: unknown;
   /**
    * @param pointer from the root
-   * @returns the offset of the value, or of its nearest existing ancestor, in UTF-16 units; undefined if this reader does not
-   * know it
+   * @returns the offset of the value, or of its nearest existing ancestor, in UTF-16 units; undefined if this reader does not know it
    */
   offsetOf(pointer: string): number | undefined;
 }

@@ -25,7 +25,7 @@ export function createInferenceMetrics(
 ): InferenceMetrics {
   const registers = [metrics];
   const requests = new Tally(
-    { name: "quartermaster_inference_requests_total", help: "Inference requests that have ended" },
+    { name: "quartermaster_inference_requests_total", help: "Finished inference requests" },
     ["route", "status", "outcome"],
     metrics,
   );

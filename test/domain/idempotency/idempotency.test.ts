@@ -19,5 +19,5 @@ test("a response above the limit is a bug, and nothing is created", async () => 
     return Buffer.byteLength(response);
   };
   for (const bytes of [ANSWER_BYTES_MAX - 1, ANSWER_BYTES_MAX]) expect(await bytesOf(bytes)).toBe(bytes);
-  await expect(bytesOf(ANSWER_BYTES_MAX + 1)).rejects.toThrow("a kept answer is small");
+  await expect(bytesOf(ANSWER_BYTES_MAX + 1)).rejects.toThrow("a stored response is small");
 });

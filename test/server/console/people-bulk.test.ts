@@ -138,7 +138,7 @@ describe("CON-70 CON-99 selected users", () => {
     expect(resultsIn(result.html)).toEqual([
       "admin@example.com Refused This is your own account; ask another administrator.",
       "ana@example.com Suspended –",
-      "bob@example.com Unchanged This user is suspended already.",
+      "bob@example.com Unchanged This user is already suspended.",
       "cleo@example.com Refused This user is managed by the identity provider (SCIM); change it there.",
       `${gone} Refused There is no such user.`,
     ]);

@@ -140,7 +140,7 @@ test("API-2: refuses a stale If-Match with 412, the current revision and the cha
     expect(refused.body.detail).toContain(current.body.revision);
     expect(refused.body.errors).toContainEqual({
       pointer: "/required",
-      detail: "has changed since the revision this began from",
+      detail: "has changed since the base revision",
     });
   }
   const weak = await call("PUT", CONFIG, { body, "if-match": `W/${current.etag}` });

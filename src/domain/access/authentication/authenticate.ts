@@ -164,9 +164,7 @@ class Bearers {
   }
 }
 
-/**
- * A caller with an access token. Few requests need the user's name or the ids of the login, so they are read only on demand.
- */
+/** A caller with an access token. Few requests need the user's name or the ids of the login, so they are read only on demand. */
 class Bearer implements Principal {
   readonly kind = "bearer";
   readonly sessionId = null;

@@ -8,8 +8,7 @@ export const EXPIRY = KEY_WORDS;
 /** Number of words before a row's own words. */
 export const HEAD_WORDS = KEY_WORDS + 1;
 /**
- * Offset of the second-chance bit, the lowest bit of the first own word: set if the row was used since eviction last considered
- * it.
+ * Offset of the second-chance bit, the lowest bit of the first own word: set if the row was used since eviction last considered it.
  */
 const MARK = HEAD_WORDS;
 const USED = 1;

@@ -61,9 +61,7 @@ export function clear(tx: Tx, key: BudgetKey): void {
 export const clearAll = (tx: Tx, key: Omit<BudgetKey, "part">, nowMs: number): number =>
   store.removeParts(tx, keyOf(key)).filter(({ resetsAtMs }) => nowMs < resetsAtMs).length;
 
-/**
- * Refunds one attempt to each budget, because it was not a real attempt or its success proves nothing about the other attempts.
- */
+/** Refunds one attempt to each budget, because it was not a real attempt or its success proves nothing about the other attempts. */
 export function refund(tx: Tx, ...attempts: readonly BudgetKey[]): void {
   for (const key of attempts) {
     const row = store.find(tx, keyOf(key));
@@ -83,8 +81,7 @@ const keyOf = ({ name, subject, part }: BudgetKey): BudgetKey => {
 const digestOf = (text: string): string => sha256Hex(text).slice(0, SUBJECT_DIGITS);
 
 /**
- * @returns the counter if its window is open; undefined also if the window ends later than possible because the clock was set
- * back
+ * @returns the counter if its window is open; undefined also if the window ends later than possible because the clock was set back
  */
 function openWindow(
   connection: Connection,

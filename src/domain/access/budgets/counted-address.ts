@@ -1,5 +1,4 @@
-// Maps a network address to the subject of the budgets that limit addresses. Pages and the audit log still show the address
-// itself.
+// Maps a network address to the subject of the budgets that limit addresses. Pages and the audit log still show the address itself.
 import ipaddr from "ipaddr.js";
 
 /** Prefix length of the IPv6 addresses that one household or host controls. */

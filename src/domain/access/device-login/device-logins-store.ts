@@ -190,9 +190,7 @@ export interface DecisionChange {
   nowMs: number;
 }
 
-/**
- * Records the decision on a pending login that the user has claimed, from an open session of that user. @returns the decided row
- */
+/** Records the decision on a pending login that the user has claimed, from an open session of that user. @returns the decided row */
 export function decide(tx: Tx, { decision, ...change }: DecisionChange): DeviceLoginRow | undefined {
   markTopicChanged(tx, "access");
   return decisions[decision](tx).get(change);

@@ -65,9 +65,8 @@ export function endOtherLogins(
 }
 
 /**
- * Ends the browser sessions that began with one session at a provider (see ProviderSession), or every browser session of a
- * user, and the device logins that they are deciding. Grants end only on request, because a logout in a browser does not
- * concern workstations.
+ * Ends the browser sessions that began with one session at a provider (see ProviderSession), or every browser session of a user, and
+ * the device logins that they are deciding. Grants end only on request, because a logout in a browser does not concern workstations.
  * @returns how many were open
  */
 export function endProviderSessions(

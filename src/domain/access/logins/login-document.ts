@@ -1,5 +1,4 @@
-// A login as the API and the commands show it, and the query parameters of its lists. It contains neither secrets nor their
-// hashes.
+// A login as the API and the commands show it, and the query parameters of its lists. It contains neither secrets nor their hashes.
 
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";

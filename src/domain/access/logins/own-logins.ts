@@ -57,9 +57,7 @@ export class OwnLogins {
     return new Set(store.listLiveGrants(db.read, { userId: userIdOf(actor), grantIds }, clock.nowMs()));
   }
 
-  /**
-   * Ends every login of the actor, including the requesting one, and the actor's password link. @returns how many were active
-   */
+  /** Ends every login of the actor, including the requesting one, and the actor's password link. @returns how many were active */
   endAll(actor: Actor): Promise<EndedAccess> {
     return this.#endMany(actor, userIdOf(actor), (tx, ending) => {
       const ended = store.countLive(tx, ending.userId, ending.nowMs);

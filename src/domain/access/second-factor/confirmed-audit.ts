@@ -11,9 +11,7 @@ const always = (): boolean => true;
 const changesRole = ({ before, after }: Change): boolean => before?.role !== after?.role;
 const makesAdministrator = ({ after }: Change): boolean => after?.role === "admin";
 
-/**
- * Audit actions of sensitive changes: role changes, key rotations, new tokens or links, and ending logins of selected users.
- */
+/** Audit actions of sensitive changes: role changes, key rotations, new tokens or links, and ending logins of selected users. */
 const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
   "bundle_key.create": always,
   "gateway_signing_key.rotate": always,

@@ -25,10 +25,7 @@ export type Proof =
   /** `PublicKeyCredential.toJSON()` as text */
   | { passkey: string };
 
-/**
- * How long a sign-in may wait for the second factor, and how long a passkey challenge or an authenticator app's QR code is
- * valid.
- */
+/** How long a sign-in may wait for the second factor, and how long a passkey challenge or an authenticator app's QR code is valid. */
 export const ATTEMPT_TTL_MS = 10 * MINUTE_MS;
 /** How long a browser session counts as confirmed. */
 export const CONFIRMATION_TTL_MS = 10 * MINUTE_MS;

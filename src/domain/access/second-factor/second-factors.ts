@@ -1,6 +1,5 @@
-// The second factors of users: who needs one, whether a proof is right, and how factors are added and removed. Each proof
-// counts once. Callers bring their own transaction: sign-in-attempts.ts after the password, own-second-factors.ts in a browser
-// session.
+// The second factors of users: who needs one, whether a proof is right, and how factors are added and removed. Each proof counts
+// once. Callers bring their own transaction: sign-in-attempts.ts after the password, own-second-factors.ts in a browser session.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
@@ -59,9 +58,7 @@ export interface ProofHolder {
   known: string | undefined;
 }
 
-/**
- * Uses up a checked proof in the caller's transaction. @throws DomainError `access.second_factor_wrong` if it was used before
- */
+/** Uses up a checked proof in the caller's transaction. @throws DomainError `access.second_factor_wrong` if it was used before */
 export type Accept = (tx: Tx) => FactorKind;
 
 /** @returns the sealing context of the secret of a user's authenticator app */

@@ -79,9 +79,7 @@ export class PasswordGuesses {
   }
 }
 
-/**
- * @returns the requester for the hashing queue: a browser that has signed in before does not wait behind guesses from elsewhere
- */
+/** @returns the requester for the hashing queue: a browser that has signed in before does not wait behind guesses from elsewhere */
 export const requesterOf = ({ email, address, deviceNonce }: Guess): HashRequester => ({
   account: emailKey(email),
   address: countedAddress(address),

@@ -59,8 +59,7 @@ export interface SignedIn {
 }
 
 /**
- * @returns whether a password sign-in is an exception, because everyone except the protected administrator signs in at the
- * provider
+ * @returns whether a password sign-in is an exception, because everyone except the protected administrator signs in at the provider
  */
 export const isRecovery = ({ identityMode }: Pick<AccessSettings, "identityMode">): boolean =>
   identityMode === "oidc";

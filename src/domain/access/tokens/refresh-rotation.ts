@@ -38,9 +38,8 @@ export function rotate(tx: Tx, { grant, presented, keys, nowMs, expiresAtMs }: R
 }
 
 /**
- * Answers a token that was rotated within the grace window: returns its successor, or the newest descendant if that was rotated
- * as well. A token in between would soon count as reused. The recursion ends because every step finds a different row of the
- * family.
+ * Answers a token that was rotated within the grace window: returns its successor, or the newest descendant if that was rotated as
+ * well. A token in between would soon count as reused. The recursion ends because every step finds a different row of the family.
  */
 export function repeat(tx: Tx, request: RotationRequest): Exchanged {
   const known = knownSuccessor(tx, request);

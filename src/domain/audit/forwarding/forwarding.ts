@@ -1,6 +1,5 @@
-// Sends the audit log to a receiver, in order and at least once. The position is in the database, so entries wait there while
-// the receiver is down, and a restored or replicated database continues from its own position. The scheduler decides when to
-// run.
+// Sends the audit log to a receiver, in order and at least once. The position is in the database, so entries wait there while the
+// receiver is down, and a restored or replicated database continues from its own position. The scheduler decides when to run.
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";

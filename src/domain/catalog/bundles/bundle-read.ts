@@ -1,6 +1,5 @@
-// Reads a bundle once, and trusts only what a trusted key has signed. Checks the signature, then the manifest, then that the
-// members are exactly those of the manifest, byte for byte, including headers and padding. Keeps only the positions of the
-// archives.
+// Reads a bundle once, and trusts only what a trusted key has signed. Checks the signature, then the manifest, then that the members
+// are exactly those of the manifest, byte for byte, including headers and padding. Keeps only the positions of the archives.
 import { Value } from "@sinclair/typebox/value";
 import { SIGNATURE_BYTES } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
@@ -160,9 +159,7 @@ class BundleReader {
     }
   }
 
-  /**
-   * The order and the names of members are fixed, so no path in the bundle is ever followed. @returns the size of the member
-   */
+  /** The order and the names of members are fixed, so no path in the bundle is ever followed. @returns the size of the member */
   async #member(name: string, bounds: { exactly: number } | { most: number }): Promise<number> {
     this.options.signal?.throwIfAborted();
     const block = await this.#take(TAR_BLOCK_BYTES);

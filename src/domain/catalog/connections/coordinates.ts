@@ -1,5 +1,4 @@
-// Validates the names of repositories, refs and folders that administrators enter. None of them may lead to another path of the
-// host.
+// Validates the names of repositories, refs and folders that administrators enter. None of them may lead to another path of the host.
 /** Maximum characters of one part of a repository's name. */
 export const REPOSITORY_PART_CHARACTERS_MAX = 100;
 /** GitLab nests groups; every other host has an owner and a name. */

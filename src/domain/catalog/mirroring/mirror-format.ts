@@ -95,8 +95,7 @@ export class MirrorWriter {
   }
 
   /**
-   * The runtime computes the checksum, because the library's checksum takes a tenth of the total time. The format defines its
-   * value.
+   * The runtime computes the checksum, because the library's checksum takes a tenth of the total time. The format defines its value.
    */
   #push({ isLast }: { isLast: boolean }): void {
     const piece = this.#piece.subarray(0, this.#filled);

@@ -50,9 +50,7 @@ export class Spool implements Disposable, FileTaker {
     this.#filled = 0;
   }
 
-  /**
-   * @returns the content in pieces of SPOOL_PIECE_BYTES, the last of which may be shorter; a piece is valid until the next one
-   */
+  /** @returns the content in pieces of SPOOL_PIECE_BYTES, the last of which may be shorter; a piece is valid until the next one */
   *read({ offset, sizeBytes }: Spooled): Generator<Uint8Array> {
     this.#flush();
     for (let done = 0; done < sizeBytes; ) {

@@ -52,10 +52,7 @@ const readSha256 = (members: ObjectReader): string => {
   return (digest ?? "").toLowerCase();
 };
 
-/**
- * @returns the problem of a location that clients fetch themselves, without repeating the location, which may contain
- * credentials
- */
+/** @returns the problem of a location that clients fetch themselves, without repeating the location, which may contain credentials */
 const sourceRefProblem = (sourceRef: string): string | undefined => {
   if (sourceRef.trim() === "") return "must not be blank";
   if (sourceRef.startsWith("https://"))

@@ -71,8 +71,7 @@ const sectionOf = (section: unknown, problems: ProblemList): { packages: unknown
 /**
  * Reads and checks a whole catalog file.
  * @param fileName the name of the file, for errors
- * @returns the packages in the order of the file and in the form of API responses, and the text, which can locate later
- * problems
+ * @returns the packages in the order of the file and in the form of API responses, and the text, which can locate later problems
  * @throws DomainError invalid `catalog.invalid` with all problems; their pointers start at the root of the file
  */
 export const parseCatalog = (

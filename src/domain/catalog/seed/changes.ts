@@ -98,9 +98,7 @@ export function* planCatalog(
   });
 }
 
-/**
- * @returns every entry in the order of the catalog; consistent only inside a transaction, or if the revision has not changed
- */
+/** @returns every entry in the order of the catalog; consistent only inside a transaction, or if the revision has not changed */
 export function* packagesOf(connection: Connection, organizationId: string): Steps<store.PackageRow[]> {
   const rows: store.PackageRow[] = [];
   for (let after = ""; ; yield) {

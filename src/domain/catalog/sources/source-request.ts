@@ -1,5 +1,4 @@
-// Reads an administrator's request to inspect a package source, and reports its problems. package-sources.ts fetches the
-// source.
+// Reads an administrator's request to inspect a package source, and reports its problems. package-sources.ts fetches the source.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 
 /** The request: one public source, or a repository of a connection, which takes precedence. */

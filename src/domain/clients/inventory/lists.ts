@@ -108,8 +108,7 @@ export class ClientLists {
   }
 
   /**
-   * @returns clients in the requested order without their inventories; with a filter, a total above SUMMARIES_COUNTED_MAX is a
-   * bound
+   * @returns clients in the requested order without their inventories; with a filter, a total above SUMMARIES_COUNTED_MAX is a bound
    * @throws DomainError `client.invalid`
    */
   *summaries(organizationId: string, query: ClientQuery): Steps<ClientPage<ClientSummary>> {

@@ -20,9 +20,7 @@ import {
   type PolicyChange,
 } from "./people.ts";
 
-/**
- * How long its steps may block the event loop: a step takes up to two milliseconds, and the longest turn must stay below ten.
- */
+/** How long its steps may block the event loop: a step takes up to two milliseconds, and the longest turn must stay below ten. */
 export const IMPACT_TURN_MS = 3;
 /** Number of workstations to count: those seen last. */
 export const WORKSTATIONS_COUNTED_MAX = 5_000;

@@ -57,9 +57,7 @@ export function* peopleOf(
   return side === "gaining" ? yield* reached(source, to, from) : yield* reached(source, from, to);
 }
 
-/**
- * @param active number of active users @returns how many are in the first audience and not in the second, and the first of them
- */
+/** @param active number of active users @returns how many are in the first audience and not in the second, and the first of them */
 export function* countPeople(
   source: PeopleSource,
   [audience, other]: readonly [PackageAudience | undefined, PackageAudience | undefined],

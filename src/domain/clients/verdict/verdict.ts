@@ -52,9 +52,7 @@ interface Scope {
   expected: HarnessExpectations;
 }
 
-/**
- * @returns the harnesses to check: the harness of the failed attempt, and those that the workstation reconciled to the target
- */
+/** @returns the harnesses to check: the harness of the failed attempt, and those that the workstation reconciled to the target */
 function scopeOf(reported: Reported, expectations: Expectations): Scope[] {
   const { attempt, configRevision, harnesses } = reported;
   const names = new Set(attempt ? [attempt.harness] : []);

@@ -36,8 +36,7 @@ import { KeyChanges } from "./key-changes.ts";
 import * as store from "./store.ts";
 
 /**
- * Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take just as
- * long.
+ * Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take just as long.
  */
 const ATTEMPTS_PER_PROVISIONER_CALL = 6;
 

@@ -1,5 +1,5 @@
-// The models that a gateway offers, as a provisioner lists them. A list is accepted as a whole or not at all, so that a broken
-// answer never looks like removed models.
+// The models that a gateway offers, as a provisioner lists them. A list is accepted completely or not at all, so that a broken
+// response never looks like removed models.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../../../platform/errors.ts";
@@ -11,12 +11,12 @@ import { modelIdProblem } from "../../shared/model-ids.ts";
 import { toDiagnosis } from "./diagnosis.ts";
 
 export const MODELS_LISTED_MAX = 5_000;
-/** Reading this many takes 1 ms. */
+/** Maximum number of models; reading this many takes 1 ms. */
 const MODELS_PER_STEP = 250;
-/** Bytes of the response with the list. */
+/** Maximum bytes of the response with the list. */
 export const LISTING_BYTES_MAX = 1024 * 1024;
 export const DISPLAY_NAME_CHARACTERS_MAX = 512;
-/** Bytes of the metadata of one model as JSON. */
+/** Maximum bytes of one model's metadata as JSON. */
 export const MODEL_METADATA_BYTES_MAX = 16_384;
 export const MODEL_METADATA_DEPTH_MAX = 32;
 export const SOURCE_REVISION_CHARACTERS_MAX = 512;
@@ -24,7 +24,7 @@ export const SOURCE_REVISION_CHARACTERS_MAX = 512;
 export interface ListedModel {
   id: string;
   displayName: string | null;
-  /** as the gateway describes the model; the service does not interpret it */
+  /** the gateway's description of the model, which the service does not interpret */
   metadata: JsonObject | null;
   /** SHA-256 of the three members above, in hexadecimal */
   fingerprint: string;
@@ -32,13 +32,13 @@ export interface ListedModel {
 
 export interface ModelListing {
   models: readonly ListedModel[];
-  /** as given, else a digest of the ids */
+  /** as given, or else a digest of the ids */
   sourceRevision: string;
 }
 
 /**
  * Why there is no list. `unsupported`: the provisioner has no such operation. `discovery_auth`: the gateway refuses its
- * credentials. `discovery_response`: the response is not a list, or not a usable one. `unavailable`: there was no response.
+ * credentials. `discovery_response`: the response is not a usable list. `unavailable`: there was no response.
  */
 export const LISTING_CODES = ["unsupported", "discovery_auth", "discovery_response", "unavailable"] as const;
 export type ListingCode = (typeof LISTING_CODES)[number];
@@ -58,7 +58,7 @@ const KINDS = {
   unavailable: "unavailable",
 } as const;
 
-/** A call that gave no list. `message` is for the caller, `diagnosis` for the log. */
+/** A call without a list. `message` is for the caller, `diagnosis` for the log. */
 export class ListingError extends DomainError {
   constructor(
     readonly code: ListingCode,
@@ -74,7 +74,7 @@ export class ListingError extends DomainError {
 const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
-/** A list as provisioners write it. */
+/** A list in the provisioners' format. */
 const Answer = Type.Object({
   models: Type.Array(
     Type.Object({

@@ -13,7 +13,7 @@ import {
 } from "./provisioner.ts";
 
 export interface ListingQuestion {
-  /** of the request that caused the call */
+  /** id of the request that caused the call */
   requestId?: string | undefined;
   /** ends the call before its deadline */
   signal?: AbortSignal | undefined;

@@ -1,6 +1,5 @@
-// The interface that creates and revokes keys at the organization's inference gateway, and lists its models. Two
-// implementations exist: the built-in one for LiteLLM's admin API, and an executable supplied by the operator. Both pass the
-// same test suite.
+// The interface that creates and revokes keys at the organization's inference gateway, and lists its models. Two implementations
+// exist: the built-in one for LiteLLM's admin API, and an executable supplied by the operator. Both pass the same test suite.
 
 import { DomainError } from "../../../platform/errors.ts";
 import type { JsonObject } from "../../../platform/json/json-object.ts";
@@ -38,7 +37,7 @@ export interface ProvisionRequest {
 }
 
 export interface ProvisionedKey {
-  /** absent: the stored secret stays */
+  /** absent: the stored secret is kept */
   credential?: Secret;
   externalId: string;
   alias: string;
@@ -64,7 +63,7 @@ export interface Provisioner {
   provision(request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey>;
   /** A key that no longer exists counts as a success. @throws ProvisionerError */
   revoke(request: RevokeRequest, signal: AbortSignal): Promise<void>;
-  /** @returns the models that the gateway offers. @throws ListingError; ProvisionerError if the gateway could not be asked */
+  /** @returns the models that the gateway offers. @throws ListingError; ProvisionerError if the gateway could not be reached */
   listModels(signal: AbortSignal): Promise<ModelListing>;
 }
 
@@ -98,7 +97,7 @@ const KINDS = {
   rejected: "upstream",
 } as const;
 
-/** A call that gave no key. `message` is for the caller, `diagnosis` for the log and the operator. */
+/** A call without a key. `message` is for the caller, `diagnosis` for the log and the operator. */
 export class ProvisionerError extends DomainError {
   constructor(
     readonly code: ProvisionerCode,
@@ -111,7 +110,7 @@ export class ProvisionerError extends DomainError {
   }
 }
 
-/** @returns the code of a list for a failed request to the gateway */
+/** @returns the listing error code for a failed request to the gateway */
 export function listingCodeOf(code: ProvisionerCode): ListingCode {
   if (code === "unavailable") return "unavailable";
   return code === "invalid_config" ? "discovery_auth" : "discovery_response";

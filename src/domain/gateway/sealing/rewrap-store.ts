@@ -4,12 +4,12 @@ import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { RewrapPart, SealedRow } from "../../shared/sealed-secrets.ts";
 import { gatewayKeys } from "../tables.ts";
 
-/** The columns of a key that its wrapping needs; the id is the user's. */
+/** The columns that the wrapping of a key needs; the id is the user's. */
 export interface SealedKey extends SealedRow {
   credentialVersion: string;
 }
 
-/** @returns how many keys there are under each sealing key */
+/** @returns the number of keys under each sealing key */
 export function countUnder(connection: Connection): Map<string, number> {
   const rows = connection
     .select({ id: gatewayKeys.sealingKeyId, total: count() })

@@ -1,5 +1,5 @@
-// The stored secret of a gateway key: sealed under its user and version, so that an envelope moved to another row, or kept from
-// an earlier write, does not open.
+// The stored secret of a gateway key: sealed under its user and version, so a value that was moved to another row or kept from
+// an earlier write does not open.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
@@ -17,7 +17,7 @@ export function sealCredential(sealing: Sealing, credential: Secret, place: Plac
   return { sealedCredential, sealingKeyId: sealing.keyIdOf(sealedCredential) };
 }
 
-/** @returns the secret; undefined if its key is missing or it is damaged: then it must be replaced */
+/** @returns the secret; undefined if its sealing key is missing or it is damaged, so it must be replaced */
 export function openCredential(
   sealing: Sealing,
   row: Place & Pick<KeyRow, "sealedCredential">,

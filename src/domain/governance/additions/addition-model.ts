@@ -1,17 +1,17 @@
-// Shapes of a package that an administrator adds step by step: its archive, its name, its layouts and who gets it.
+// Shapes of a package that an administrator adds step by step: its archive, name, layouts and audience.
 import { sha256Hex } from "../../../platform/ids.ts";
 import { ownMember } from "../../../platform/json/json-object.ts";
 import type { ManagedPackage } from "../../catalog/service.ts";
 import type { PackageAudience, PackageAudiences } from "../model.ts";
 
-/** Days after its last step until an addition is removed. */
+/** Days after the last step until an addition is removed. */
 export const ADDITION_DAYS_MAX = 30;
 
-/** The archive, which is stored already. */
+/** The archive, which is already stored. */
 export interface AdditionSource {
-  /** address of the archive, or the name of the uploaded file */
+  /** URL of the archive, or the name of the uploaded file */
   sourceRef: string;
-  /** of a repository */
+  /** commit of a repository */
   commit?: string;
   artifactId: string;
   /** lower case */
@@ -25,11 +25,11 @@ export interface AdditionIdentity {
   name: string;
 }
 
-/** The results of the steps so far, in their order. */
+/** The results of the steps so far, in order. */
 export interface AdditionContent {
   source: AdditionSource;
   identity?: AdditionIdentity;
-  /** the package with its id that it may replace; undefined if there was none */
+  /** the package with the same id that it may replace; undefined if there was none */
   replaces?: ManagedPackage | undefined;
   adapters?: ManagedPackage["adapters"];
   audience?: PackageAudience;
@@ -46,24 +46,24 @@ export interface Addition extends AdditionContent {
   savedAtMs: number;
 }
 
-/** An addition whose steps are all done. */
+/** An addition with all steps done. */
 export type CompleteAddition = Addition & Required<Omit<AdditionContent, "replaces" | "audienceRead">>;
 
-/** @returns the addition if no step is missing */
+/** @returns the addition; undefined if a step is missing */
 export const completeAddition = (addition: Addition): CompleteAddition | undefined => {
   const { identity, adapters, audience } = addition;
   return identity && adapters && audience ? { ...addition, identity, adapters, audience } : undefined;
 };
 
-/** @returns a text that changes with who gets the package according to the draft */
+/** @returns a text that changes with the package's audience in the draft */
 export const audienceMark = (
   { identity }: Pick<Addition, "identity">,
   { audiences }: { audiences: PackageAudiences },
 ): string => sha256Hex(JSON.stringify((identity && ownMember(audiences, identity.id)) ?? null)).slice(0, 16);
 
 /**
- * @param replaced the package with its id, whose settings stay; its name, too, if no other one is given
- * @returns the package as in the policy; without layouts as long as that step is not done
+ * @param replaced the package with the same id, whose settings stay; its name also stays unless a new one is given
+ * @returns the package in the policy's form, without layouts until that step is done
  */
 export const packageOf = (
   { source, identity, adapters = {} }: AdditionContent & { identity: AdditionIdentity },

@@ -22,14 +22,14 @@ export function putAddition(tx: Tx, addition: Addition): void {
     .run();
 }
 
-/** @param version left out for any @returns whether there was one */
+/** @param version default: any @returns whether there was one */
 export const removeAddition = (tx: Tx, ownerId: string, version?: number): boolean => {
   const isVersion = version === undefined ? undefined : eq(packageAdditions.version, version);
   const removed = tx.delete(packageAdditions).where(and(eq(packageAdditions.ownerId, ownerId), isVersion));
   return changesOf(removed.run()) > 0;
 };
 
-/** @returns the owners of those last saved before that time */
+/** @returns the owners of additions last saved before that time */
 export const removeUntouchedAdditions = (tx: Tx, beforeMs: number): { ownerId: string }[] =>
   tx
     .delete(packageAdditions)

@@ -1,5 +1,5 @@
-// Packages that administrators add step by step: the archive first, then the name, the layouts and the audience, and in the end all
-// of it goes into the draft. The steps so far survive the session, the browser and the service. An administrator adds one at a time.
+// Packages that administrators add step by step: archive, name, layouts and audience; then the package goes into the draft. The
+// steps so far survive the session, the browser and the service. An administrator adds one package at a time.
 import { isDeepStrictEqual } from "node:util";
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
@@ -34,7 +34,7 @@ export interface AdditionsDependencies extends Pick<GovernanceParts, "db" | "clo
 export class PackageAdditions {
   constructor(private readonly dependencies: AdditionsDependencies) {}
 
-  /** @returns what the administrator adds; undefined for nothing */
+  /** @returns the administrator's addition; undefined for none */
   find({ id }: Pick<Actor, "id">): Addition | undefined {
     return id === null ? undefined : store.findAddition(this.dependencies.db.read, id);
   }
@@ -46,7 +46,7 @@ export class PackageAdditions {
     return addition;
   }
 
-  /** Starts with an archive, or continues with another one: the name and the audience stay, new layouts are proposed. */
+  /** Starts with an archive, or continues with a different one: name and audience stay, and new layouts are proposed. */
   async start(actor: Actor, source: AdditionSource): Promise<Addition> {
     const { id: ownerId, organizationId } = actor;
     invariant(ownerId !== null, "only a user adds packages");
@@ -71,7 +71,7 @@ export class PackageAdditions {
   }
 
   /**
-   * Names the package. With another id, it is another package, and its audience must be chosen again.
+   * Names the package. With a new id it is another package, whose audience must be chosen again.
    * @param isReplacement whether it may replace a package of the draft with that id
    * @throws DomainError `package_addition.none`, `package_addition.changed`, `governance.invalid` with pointers into the package
    */
@@ -94,9 +94,9 @@ export class PackageAdditions {
   }
 
   /**
-   * Says where the components of each harness are in the archive.
-   * @param adapters not checked yet
-   * @throws DomainError as identify; `artifact.*` if the archive is gone
+   * Sets where the components of each harness are in the archive.
+   * @param adapters unchecked
+   * @throws DomainError like identify; `artifact.*` if the archive is missing
    */
   async layOut(
     actor: Actor,
@@ -111,7 +111,7 @@ export class PackageAdditions {
   }
 
   /**
-   * Checks layouts, also against the archive and the versions that the draft allows.
+   * Checks layouts, including against the archive and the versions that the draft allows.
    * @returns every problem, with pointers into the package @throws as layOut
    */
   async checkLayout(actor: Actor, adapters: Readonly<Record<string, unknown>>) {
@@ -127,7 +127,7 @@ export class PackageAdditions {
   }
 
   /**
-   * Says who gets it.
+   * Sets the audience.
    * @param stated.audienceRead `audienceMark` of the draft that the author has read; by default, the current one
    * @throws DomainError as identify; `governance.invalid` with pointers below `/package_audiences`
    */
@@ -147,7 +147,7 @@ export class PackageAdditions {
   }
 
   /**
-   * Puts the package into the draft. The addition ends; a package with its id keeps what harnesses do with it.
+   * Puts the package into the draft and ends the addition. The overrides of a package with the same id stay.
    * @throws DomainError as identify; `package_addition.unfinished`; `policy_draft.changed`, `governance.invalid`
    */
   async finish(actor: Actor, { version }: StatedVersion): Promise<Draft> {
@@ -168,7 +168,7 @@ export class PackageAdditions {
     return draft;
   }
 
-  /** Ends it; the archive stays stored. @throws DomainError `package_addition.none` */
+  /** Ends the addition; the archive stays stored. @throws DomainError `package_addition.none` */
   async drop(actor: Actor): Promise<void> {
     const { ownerId, source } = this.get(actor);
     const { audit, db } = this.dependencies;
@@ -178,7 +178,7 @@ export class PackageAdditions {
     }, "unobserved");
   }
 
-  /** Removes additions that nobody has continued for ADDITION_DAYS_MAX. @returns how many */
+  /** Removes additions without a step for ADDITION_DAYS_MAX. @returns how many */
   async expire(actor: Actor): Promise<number> {
     const { audit, clock, db } = this.dependencies;
     const beforeMs = clock.nowMs() - ADDITION_DAYS_MAX * DAY_MS;
@@ -191,7 +191,7 @@ export class PackageAdditions {
   }
 
   /**
-   * Call it before any other check. A page that shows another problem states the newest version, so the next press would overwrite
+   * Must be the first check: a page that shows another problem carries the newest version, so its next form would overwrite
    * what another tab saved.
    * @throws DomainError `package_addition.none`, `package_addition.changed`
    */
@@ -216,7 +216,7 @@ export class PackageAdditions {
   }
 }
 
-/** @returns the package in the shape of the policy, unless it has problems; those with pointers into it */
+/** @returns the package in the policy's form, or its problems with pointers into it */
 function checkedPackage(content: Parameters<typeof packageOf>[0]) {
   const { packages, problems } = checkPackages([packageOf(content)]);
   return [packages[0], problems.map(inPackage)] as const;
@@ -231,12 +231,12 @@ const inPackage = ({ pointer, ...problem }: Problem): Problem => ({
 
 const isTaken = ({ id, version }: { id: string; version: string }): Problem => ({
   pointer: "/id",
-  detail: `the draft has a package ${id} ${version} already; confirm that this one replaces it, or choose another id`,
+  detail: `the draft already has a package ${id} ${version}; confirm that this one replaces it, or choose another id`,
 });
 
 const isOfferedAnew = ({ id }: { id: string }): Problem => ({
   pointer: "/audience",
-  detail: `the draft says otherwise who gets ${id} since you chose it; choose it again`,
+  detail: `the audience of ${id} in the draft has changed since you chose it; choose it again`,
 });
 
 const noAddition = (): DomainError =>
@@ -250,7 +250,7 @@ const additionChanged = (): DomainError =>
     "package_addition.changed",
     "the package was changed in another tab meanwhile",
     {
-      hint: "look at it again; none of your input is lost",
+      hint: "check it again; none of your input is lost",
     },
   );
 
@@ -258,9 +258,9 @@ const audienceChanged = (): DomainError =>
   new DomainError(
     "conflict",
     "package_addition.changed",
-    "the draft says otherwise who gets the package since you opened this page",
-    { hint: "look at it again; what you entered is still here" },
+    "the audience of the package in the draft has changed since you opened this page",
+    { hint: "check it again; your input is still here" },
   );
 
 const isUnfinished = (): DomainError =>
-  new DomainError("conflict", "package_addition.unfinished", "a step before this one is not done");
+  new DomainError("conflict", "package_addition.unfinished", "an earlier step is not done");

@@ -1,5 +1,4 @@
-// Joins the parts from which administrators make packages: stored archives, packages that are being added, and uploaded
-// bundles.
+// Joins the parts for adding packages: stored archives, unfinished additions, and uploaded bundles.
 import {
   Artifacts,
   type Mirroring,
@@ -25,7 +24,7 @@ interface Areas extends Pick<SourceParts, "spendInspection"> {
   harnesses: Pick<HarnessFacts, "harnesses">;
 }
 
-/** @returns the operations on archives, additions and uploaded bundles; made once, in domain.ts */
+/** @returns the operations on archives, additions and uploaded bundles; called once, in domain.ts */
 export function openPackages(
   { mirroring = NO_MIRRORING, ...shared }: Shared,
   { governance, harnesses, spendInspection }: Areas,

@@ -1,4 +1,4 @@
-// Archives for workstations: who may fetch an archive, and the short-lived links that fetch it without a login. The catalog
+// Serves archives to workstations: decides who may fetch one, and issues short-lived links that need no login. The catalog
 // stores the bytes and their digests. A link names a digest, so its content never changes.
 
 import { setImmediate } from "node:timers/promises";
@@ -98,10 +98,10 @@ export class ArtifactLinks {
     const { revisions } = this.dependencies;
     const { organizationId, sequence } = revision;
     const served = new Map<string, Served>();
-    // The newest are read last, because the memory for revisions keeps those.
+    // Reads the newest last, so that they stay in the cache of revisions.
     for (const { id } of revisions.list(organizationId, sequence).slice(0, former).toReversed()) {
       addServed(served, revisions.show(organizationId, id));
-      await setImmediate(); // a revision may have megabytes
+      await setImmediate(); // a revision may take megabytes
     }
     addServed(served, revisions.keep(revision));
     return served;
@@ -110,7 +110,7 @@ export class ArtifactLinks {
 
 interface Served {
   digest: string;
-  /** of each package that has the archive, in each revision */
+  /** audiences of each package that has the archive, in each revision */
   audiences: ((person: Person) => boolean)[];
 }
 
@@ -122,7 +122,7 @@ function addServed(served: Map<string, Served>, revision: Revision): void {
   }
 }
 
-/** A package names one archive for itself and one for each platform. */
+/** @returns the package's own archive and those of its platforms */
 const namedIn = ({ document, audiences }: Revision) =>
   document.packages.flatMap((managed) => {
     const isIn = membershipIn(ownMember(audiences, managed.id));
@@ -141,7 +141,7 @@ const notFound = () =>
 
 const bytesMissing = () =>
   new DomainError("unavailable", "artifact.bytes_missing", "the bytes of this archive are missing", {
-    hint: "an administrator finds it with `quartermaster catalog verify`, and can seed it again",
+    hint: "an administrator can identify it with `quartermaster catalog verify` and seed it again",
   });
 
 const linkRefused = () =>

@@ -1,11 +1,11 @@
-// Finds the artifacts that are named anywhere: in a revision of the policy, which is kept forever, in a draft, or by a package
-// that is being added. The catalog knows its own entries.
+// Finds all referenced artifacts: in revisions of the policy, which are kept forever, in drafts, and in packages that are being
+// added. The catalog handles its own entries.
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { governanceRevisions, packageAdditions, policyDrafts } from "../tables.ts";
 
-/** Documents read at once. */
+/** Number of documents to read at a time. */
 const BATCH_ROWS = 16;
 const NAMED = /"artifact(?:_id|Id)"\s*:\s*"(?<id>[0-9a-f-]{36})"/g;
 

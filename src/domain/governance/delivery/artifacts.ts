@@ -1,6 +1,6 @@
-// Checks whether workstations can get the archives that packages name. An artifact of ours must be stored here and match its
-// digest. An address that workstations may not reach is only a warning: organizations distribute archives with their own tools,
-// and the digest is pinned.
+// Checks whether workstations can get the archives that packages name. An artifact must be stored here and match its digest. A
+// URL that workstations may fail to reach is only a warning, because organizations may distribute archives with their own
+// tools, and the digest is pinned.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -9,14 +9,14 @@ import type { GovernanceConfig } from "../model.ts";
 
 /** An artifact that a package names. */
 export interface ArtifactReference {
-  /** pointer into the document: of the package or its platform */
+  /** pointer to the package or its platform in the document */
   pointer: string;
   id: string;
   /** lower case */
   sha256: string;
 }
 
-/** @returns every artifact that the packages name, one for each place */
+/** @returns every reference to an artifact in the packages */
 export const artifactReferences = ({ packages }: Pick<GovernanceConfig, "packages">): ArtifactReference[] =>
   packages.flatMap((managed, at) => [
     ...referenceAt(["packages", at], managed),
@@ -33,7 +33,7 @@ const referenceAt = (
 ): ArtifactReference[] =>
   id === undefined ? [] : [{ pointer: pointerOf(path), id, sha256: sha256.toLowerCase() }];
 
-/** @returns one problem for each reference that names an unknown artifact or other bytes */
+/** @returns a problem for each reference to an unknown artifact or to one with a different digest */
 export function* artifactProblems(
   catalog: Pick<Catalog, "findArtifact">,
   organizationId: string,
@@ -48,9 +48,9 @@ export function* artifactProblems(
 }
 
 const ON_WORKSTATION =
-  "is a file that must lie on every workstation; to let workstations fetch it from here, seed the catalog with the archive and name its artifact_id";
+  "is a file that must exist on every workstation; to serve it from here, seed the catalog with the archive and use its artifact_id";
 
-/** @returns reasons why workstations may not get an archive, with pointers into the document */
+/** @returns reasons why workstations may fail to get an archive, with pointers into the document */
 export const sourceWarningsOf = ({ packages }: Pick<GovernanceConfig, "packages">): Problem[] =>
   sourceWarnings(packages, { local: ON_WORKSTATION }).map(({ pointer, detail }) => ({
     pointer: `/packages${pointer}`,

@@ -1,5 +1,5 @@
-// The documents that the users of an organization get from one revision. Users who may see the same packages form one group,
-// whose document is built once. audiences.ts decides who may see which package.
+// The documents of one revision for the users of an organization. Users who see the same packages form one group, whose
+// document is built once. audiences.ts decides who may see which package.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { LRUCache } from "lru-cache";
@@ -10,17 +10,17 @@ import { withoutUndeliveredModels } from "../document/model-lists.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import { hiddenPackages, type Person, personOf, withoutPackages } from "./audiences.ts";
 
-/** The part of a policy that most requests need: whether the caller is up to date, and whether the caller may have it. */
+/** The part of a policy that most requests need: is the caller up to date, and may the caller receive the policy? */
 export interface PolicyTag {
-  /** 32 hex digits; equal for users who get the same bytes, different otherwise */
+  /** 32 32 hex digits; equal exactly for users who get the same bytes */
   name: string;
-  /** the members that all documents share: everything except packages and what belongs to them */
+  /** the members that all documents share: everything except packages and their members */
   common: GovernanceConfig;
 }
 
-/** The document of one group; all its members share one object while it is cached. */
+/** The document of one group; its users share one object while it is cached. */
 export interface PolicyView {
-  /** as in its PolicyTag */
+  /** its PolicyTag */
   name: string;
   document: GovernanceConfig;
   /** the document as JSON */
@@ -28,14 +28,14 @@ export interface PolicyView {
 }
 
 /**
- * Limit for the bytes of cached documents; the group that was used least recently is built again. The responses built from them
- * take about as much again.
+ * Maximum bytes of cached documents; the least recently used group is evicted. The responses built from them take about as much
+ * again.
  */
 const VIEW_BYTES_KEPT_MAX = 32 * 1024 * 1024;
 
 const NAME_DIGITS = 32;
 
-/** A document without these members comes from a damaged row. Clients would treat it as a policy without demands. */
+/** A document without these members comes from a damaged row. Clients would treat it as a policy without requirements. */
 const Essentials = Type.Object({
   revision: Type.String({ minLength: 1 }),
   contract_version: Type.Integer({ minimum: 1 }),
@@ -46,13 +46,13 @@ const Essentials = Type.Object({
 });
 
 export class AudienceGroups {
-  /** by user: the restricted audiences that name the user; users in none are absent */
+  /** by user: the restricted audiences that name the user; other users are absent */
   readonly #groupOf = new Map<string, string>();
-  /** by group of the identity provider: the audiences that name it, whose members are asked for each time */
+  /** by group of the identity provider: the audiences that name it; membership is read each time */
   readonly #audiencesOfGroup = new Map<string, number[]>();
-  /** by group; a few characters each, so that equality can be checked without building a document */
+  /** by group; a short tag each, so that comparing needs no document */
   readonly #tags = new Map<string, PolicyTag>();
-  /** the input of every document of the revision; undefined until somebody asks for a name */
+  /** the input of every document of the revision; undefined until the first tag is needed */
   #source: string | undefined;
   /** by group */
   readonly #views: LRUCache<string, PolicyView>;
@@ -100,7 +100,7 @@ export class AudienceGroups {
     return view;
   }
 
-  /** @returns the restricted audiences that the user is in, in their order */
+  /** @returns the user's restricted audiences, in their order */
   #groupWith(person: Person): string {
     const own = this.#groupOf.get(person.id) ?? "";
     if (this.#audiencesOfGroup.size === 0) return own;

@@ -1,5 +1,5 @@
-// Audiences of packages: checks the request of an administrator, carries audiences over to the next revision, and decides which
-// packages one user sees. A package without an entry is for the whole organization.
+// Audiences of packages: checks an administrator's request, carries audiences over to the next revision, and decides which
+// packages a user sees. A package without an entry is for the whole organization.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { ownMember } from "../../../platform/json/json-object.ts";
@@ -18,19 +18,19 @@ import {
 
 type Packages = readonly { id: string }[];
 
-/** An audience as a caller writes it. */
+/** An audience in a request. */
 export interface AudienceInput {
   scope: PackageAudience["scope"];
   user_ids?: readonly string[];
-  /** left out, the former ones stay */
+  /** default: the former ones stay */
   group_ids?: readonly string[];
 }
 
 export interface AudienceCheck {
   organizationId: string;
-  /** ids in the document that the audiences are for */
+  /** ids of the document's packages */
   packages: readonly string[];
-  /** the current audiences: a user named there may stay, active or not, and a group that is gone */
+  /** the current audiences: inactive users and removed groups that they name may stay */
   former: PackageAudiences;
   findUser(id: string): User | undefined;
   hasGroup: UserGroups["has"];
@@ -38,7 +38,7 @@ export interface AudienceCheck {
 
 /**
  * @param problems receives every problem, with pointers below `/package_audiences`
- * @returns the audiences that are smaller than the organization
+ * @returns the restricted audiences
  */
 export function* readAudiences(
   input: Readonly<Record<string, AudienceInput>>,
@@ -53,7 +53,7 @@ export function* readAudiences(
     const add = (path: readonly (string | number)[], detail: string) =>
       problems.push({ pointer: pointerOf(["package_audiences", id, ...path]), detail });
     if (!ids.has(id)) {
-      add([], "no package of this request has this id"); // whom it names does not matter, and look-ups cost
+      add([], "no package of this request has this id"); // its users and groups do not matter, and lookups take time
       continue;
     }
     for (const { member, detail } of shapeProblems(wanted)) add([member], detail);
@@ -63,7 +63,7 @@ export function* readAudiences(
   return Object.fromEntries(audiences.filter(([, { scope }]) => scope === "users"));
 }
 
-/** Callers that do not know groups send none, and the former ones stay. */
+/** Callers that do not know groups omit them, so the former ones stay. */
 function wantedAudience(audience: AudienceInput, former: PackageAudience | undefined): PackageAudience {
   const { scope, user_ids: users = [] } = audience;
   const kept = scope === "users" ? former?.group_ids : undefined;
@@ -92,7 +92,7 @@ function shapeProblems({ scope, user_ids: users, group_ids: groups = [] }: Packa
   });
 }
 
-/** @returns the users and groups that the audience may not name */
+/** @returns problems for the users and groups that the audience may not name */
 function* unknownIdsIn(
   wanted: PackageAudience,
   { check, former }: { check: AudienceCheck; former: PackageAudience | undefined },
@@ -119,7 +119,7 @@ function userProblem(id: string, check: AudienceCheck, known: ReadonlySet<string
   return user.status === "active" ? undefined : `${user.email} is ${user.status}`;
 }
 
-/** @returns the audiences of the packages that still exist; new packages are for everybody */
+/** @returns the audiences of the packages that still exist; new packages are for everyone */
 export function carryOverAudiences(audiences: PackageAudiences, packages: Packages): PackageAudiences {
   const ids = new Set(packages.map(({ id }) => id));
   return Object.fromEntries(Object.entries(audiences).filter(([id]) => ids.has(id)));
@@ -136,14 +136,14 @@ export const listAudiences = ({
     ]),
   );
 
-/** A user whose packages are decided. */
+/** The user whose packages are decided. */
 export interface Person {
   id: string;
   /** ids of the groups of the user; called only if an audience names groups */
   groups(): readonly string[];
 }
 
-/** @returns the user with the groups as of now, which are read once at most */
+/** @returns the user with the current groups, which are read at most once */
 export function personOf(id: string, userGroups: Pick<UserGroups, "of">): Person {
   let known: readonly string[] | undefined;
   return {
@@ -155,7 +155,7 @@ export function personOf(id: string, userGroups: Pick<UserGroups, "of">): Person
   };
 }
 
-/** @returns a function that says whether somebody is in the audience; everybody is where there is none */
+/** @returns a function that tells whether a user is in the audience; without an audience everyone is */
 export function membershipIn(audience: PackageAudience | undefined): (person: Person) => boolean {
   if (audience?.scope !== "users") return () => true;
   const [users, groups] = [new Set(audience.user_ids), new Set(audience.group_ids)];
@@ -163,13 +163,13 @@ export function membershipIn(audience: PackageAudience | undefined): (person: Pe
     users.has(person.id) || (groups.size > 0 && person.groups().some((id) => groups.has(id)));
 }
 
-/** @returns ids of the packages that the person must not see, in the order of the document */
+/** @returns ids of the packages that the user must not see, in the order of the document */
 export const hiddenPackages = (
   { document, audiences }: Pick<Revision, "document" | "audiences">,
   person: Person,
 ): string[] => document.packages.map(({ id }) => id).filter((id) => !isIn(ownMember(audiences, id), person));
 
-/** As `membershipIn`, for a single question. */
+/** Like `membershipIn`, for a single check. */
 function isIn(audience: PackageAudience | undefined, { id, groups }: Person): boolean {
   if (audience?.scope !== "users" || audience.user_ids.includes(id)) return true;
   const named = audience.group_ids ?? [];

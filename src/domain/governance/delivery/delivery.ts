@@ -1,5 +1,5 @@
 // Builds the policy for one caller: the document of the caller's audience group and, in gateway mode, the caller's access to
-// the inference proxy. If the policy cannot be built, the request is refused; it never yields an empty policy.
+// the inference proxy. If the policy cannot be built, the request fails; it never returns an empty policy.
 
 import { DomainError } from "../../../platform/errors.ts";
 import type { GatewayKeyStatus, GatewayKeys, InferenceTokens, Workstation } from "../../gateway/service.ts";
@@ -50,7 +50,7 @@ export function createDelivery({ revisions, userGroups, gateway }: DeliveryDepen
     /**
      * Builds no document.
      * @returns the tag for the user; users with the same document share one object
-     * @throws as `viewFor`
+     * @throws like `viewFor`
      */
     tagFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyTag =>
       computed(() => groupsOf(revisions.inForce(organizationId)).tagOf(userId)),
@@ -64,10 +64,10 @@ export function createDelivery({ revisions, userGroups, gateway }: DeliveryDepen
 
     /**
      * Ensures that the caller has a gateway key.
-     * @param document one with a gateway block
+     * @param document with a gateway block
      * @returns the document with the address of the inference proxy and a new token for this caller
      * @throws DomainError `gateway.key_needed`, `gateway.login_ended`, `gateway.session_revoked`, `governance.gateway_off`;
-     *   ProvisionerError if the gateway refused
+     * ProvisionerError if the gateway refused
      */
     async withGateway(document: GovernanceConfig, caller: PolicyCaller): Promise<GovernanceConfig> {
       if (!gateway) throw gatewayIsOff();
@@ -89,7 +89,7 @@ function computed<T>(compute: () => T): T {
     return compute();
   } catch (cause) {
     if (cause instanceof DomainError) throw cause;
-    const message = "the policy cannot be assembled now; the log of the service has the reason";
+    const message = "the policy cannot be built now; the log of the service has the reason";
     throw new DomainError("unavailable", "governance.not_computed", message, {
       cause,
       retryAfterSeconds: RETRY_SECONDS,
@@ -109,6 +109,9 @@ const gatewayIsOff = () =>
   new DomainError(
     "unavailable",
     "governance.gateway_off",
-    "the policy in force needs gateway mode, which is off",
-    { hint: "start the service again: it publishes what its settings say", retryAfterSeconds: RETRY_SECONDS },
+    "the current policy needs gateway mode, which is off",
+    {
+      hint: "restart the service, which publishes a policy for its current settings",
+      retryAfterSeconds: RETRY_SECONDS,
+    },
   );

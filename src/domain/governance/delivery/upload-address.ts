@@ -1,15 +1,15 @@
-// The address to which the policy sends captured sessions. Workstations derive the addresses of lists and downloads from it by
-// relative paths, so that any other address than our own loses them.
+// The URL to which the policy sends captured sessions. Workstations derive the URLs of lists and downloads from it by relative
+// paths, which works only with our own URL.
 import type { Problem } from "../../../platform/errors.ts";
 import type { GovernanceConfig } from "../model.ts";
 
 const PRESIGN_PATH = "/session-uploads/presign";
 
-/** @returns the address that a policy should name; undefined if our origin is not known */
+/** @returns the URL that a policy should name; undefined if our origin is not known */
 export const presignUrlAt = (origin: string): string | undefined =>
   origin === "" ? undefined : `${origin}${PRESIGN_PATH}`;
 
-/** @param expected as `presignUrlAt` returns it */
+/** @param expected result of `presignUrlAt` */
 export function uploadWarningsOf(
   { session_upload: upload }: Pick<GovernanceConfig, "session_upload">,
   expected: string | undefined,

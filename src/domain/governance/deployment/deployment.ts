@@ -1,6 +1,6 @@
 // The deployment file as a second author. At every start, and when the operator reloads the file, its section `governance` is
-// merged with the current policy in one transaction. On a conflict the dashboard wins; the conflict is stored and shown until
-// both agree.
+// merged with the current policy in one transaction. In a conflict the dashboard wins, and the conflict is stored and shown
+// until both agree.
 import { setImmediate } from "node:timers/promises";
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
@@ -19,7 +19,7 @@ import { summaryOf } from "../reading/summary.ts";
 import * as store from "../store.ts";
 import type { RunTask } from "../tasks.ts";
 
-/** The section as in the file. */
+/** The section of the file. */
 export interface DeploymentSection {
   /** as JSON */
   input: string;
@@ -29,7 +29,7 @@ export interface DeploymentSection {
   linesOf(pointers: readonly string[]): Promise<readonly (number | undefined)[]>;
 }
 
-/** How often the merge is repeated because somebody published meanwhile. */
+/** Maximum number of attempts to merge while others publish. */
 const JOINS_MAX = 5;
 
 export interface DeploymentOutcome {
@@ -37,12 +37,12 @@ export interface DeploymentOutcome {
    * - `bootstrap`: the first revision was published
    * - `deployed`: changes of the file or of the gateway setting were published
    * - `unchanged`: there was nothing to publish
-   * - `kept`: file and dashboard are valid separately but not together (see `problems`); the current revision stays
+   * - `kept`: file and dashboard are valid separately but not together (see `problems`), so the current revision stays
    */
   outcome: "bootstrap" | "deployed" | "unchanged" | "kept";
   /** the current revision */
   revision: string;
-  /** every place where the file is not followed */
+  /** every place that does not follow the file */
   conflicts: readonly string[];
   problems: readonly Problem[];
   /** ranges that no certified version satisfies; reported, not refused */
@@ -67,13 +67,13 @@ export class Deployments {
       const outcome = await this.#join(actor, wanted);
       if (outcome) return outcome;
     }
-    throw new DomainError("conflict", "governance.stale_revision", "the policy changes too often", {
-      hint: "reload the file when nobody is publishing",
+    throw new DomainError("conflict", "governance.stale_revision", "the policy is changing too often", {
+      hint: "reload the file while nobody is publishing",
     });
   }
 
   /**
-   * @returns what `apply` would find, undefined before the first policy; nothing is published
+   * @returns the result that `apply` would have, without publishing; undefined before the first policy
    * @throws DomainError `governance.invalid`
    */
   async plan(
@@ -110,7 +110,7 @@ export class Deployments {
     return readSection(section, { frame: this.#frame(), runTask, findProblems });
   }
 
-  /** @returns undefined if somebody published meanwhile */
+  /** @returns undefined if another author published meanwhile */
   async #join(actor: Actor, wanted: string | undefined): Promise<DeploymentOutcome | undefined> {
     const { db, settings } = this.parts;
     const { organizationId } = actor;
@@ -144,7 +144,7 @@ export class Deployments {
 export interface SectionChecking {
   frame: FinalizeContext;
   runTask: RunTask;
-  /** @returns problems of the stored archives that the section names */
+  /** @returns problems of the archives that the section names */
   findProblems(references: readonly ArtifactReference[]): Steps<Problem[]>;
 }
 

@@ -1,5 +1,5 @@
-// Settles the places where the policy does not follow the deployment file: the value in the policy is kept, or that of the file
-// is taken. Administrators take a value in their draft (drafts.ts), an operator publishes it.
+// Resolves the places where the policy differs from the deployment file, by keeping the policy's value or taking the file's.
+// Administrators take a value into their draft (drafts.ts); an operator publishes it.
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { DomainError } from "../../../platform/errors.ts";
@@ -14,11 +14,11 @@ import { parseInTurn } from "../publishing/validated.ts";
 import * as store from "../store.ts";
 import type { FileConflict, FoundConflicts, ShownConflicts } from "./file-values.ts";
 
-/** Places that differ. */
+/** The places that differ. */
 export interface FileConflicts {
-  /** another one as soon as a value or a place changes */
+  /** changes as soon as a value or a place changes */
   version: string;
-  /** how many there are */
+  /** number of places */
   total: number;
   conflicts: readonly FileConflict[];
 }
@@ -26,7 +26,7 @@ export interface FileConflicts {
 const NONE: FoundConflicts = { version: "", total: 0, conflicts: "[]" };
 
 const NEEDS_ANOTHER_PLACE =
-  "a value of the file may need another one, such as its package: take that one first";
+  "a value of the file may depend on another one, such as its package; take that one first";
 
 export interface KeptPlaces {
   /** the version that the author has read */
@@ -40,13 +40,13 @@ export class FileConflictSettling {
   /** @returns all places with both values */
   async list(organizationId: string): Promise<FileConflicts> {
     const { found } = await this.#read(organizationId);
-    await setImmediate(); // other requests run before thousands of conflicts are read
+    await setImmediate(); // lets other requests run before thousands of conflicts are read
     return { ...found, conflicts: JSON.parse(found.conflicts) };
   }
 
   /**
-   * @param request.limit conflicts that are wanted
-   * @param request.isHidden whether they show no secrets
+   * @param request.limit maximum number of conflicts
+   * @param request.isHidden whether to hide secrets
    * @returns the first places with texts of both values
    */
   async shown(
@@ -72,7 +72,7 @@ export class FileConflictSettling {
   }
 
   /**
-   * Keeps the values of the policy: the places are no longer conflicts, until the file changes there.
+   * Keeps the policy's values: these places are no longer conflicts until the file changes there.
    * @throws DomainError `policy_conflict.changed`, `policy_conflict.none`
    */
   async keep(actor: Actor, { version, paths }: KeptPlaces): Promise<void> {
@@ -125,13 +125,13 @@ export class FileConflictSettling {
     const paths = deployment?.conflicts ?? [];
     const read = { revision: revision?.id, deployment, sides: undefined };
     if (!deployment || !revision || paths.length === 0) return read;
-    await setImmediate(); // other requests run before the policy is written for the thread
+    await setImmediate(); // lets other requests run before the policy is written for the thread
     const texts = { current: JSON.stringify(revision.document), file: deployment.baseline };
     return { ...read, sides: { ...texts, paths: JSON.stringify(paths) } };
   }
 }
 
-/** @returns the file as it was last read @throws DomainError `policy_conflict.none` if one of the paths is no conflict */
+/** @returns the file in its last version @throws DomainError `policy_conflict.none` if one of the paths is not a conflict */
 export function deploymentWith(
   deployment: store.Deployment | undefined,
   paths: readonly string[],
@@ -148,7 +148,7 @@ const noConflict = (path: string) =>
     "policy_conflict.none",
     `there is no open conflict with the configuration file at ${quoted(path)}`,
     {
-      hint: "somebody may have settled it in the meantime; see `quartermaster policy conflicts list`",
+      hint: "somebody may have resolved it meanwhile; see `quartermaster policy conflicts list`",
     },
   );
 
@@ -157,5 +157,5 @@ const changed = () =>
     "conflict",
     "policy_conflict.changed",
     "the policy or the configuration file has changed since these values were read",
-    { hint: "read them again; nothing was settled" },
+    { hint: "read them again; nothing was changed" },
   );

@@ -1,4 +1,4 @@
-// The values of the deployment file where the policy differs from it, and a document that takes them. Pure functions of plain
+// Reads the values of the deployment file where the policy differs, and takes them into a document. Pure functions of plain
 // values, because a thread may run them (tasks.ts).
 import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
@@ -35,9 +35,9 @@ export interface FileSides {
 }
 
 export interface FoundConflicts {
-  /** another one as soon as a value or a place changes */
+  /** changes as soon as a value or a place changes */
   version: string;
-  /** how many there are */
+  /** number of places */
   total: number;
   /** all of them as JSON, because a service takes longer to receive thousands of objects from a thread */
   conflicts: string;
@@ -50,20 +50,20 @@ export function fileConflicts(sides: FileSides): FoundConflicts {
 }
 
 interface ShownSides extends FileSides {
-  /** conflicts that are wanted */
+  /** maximum number of conflicts */
   limit: number;
-  /** whether they show no secrets */
+  /** whether to hide secrets */
   isHidden: boolean;
 }
 
 export interface ShownConflicts extends Omit<FoundConflicts, "conflicts"> {
-  /** the first of them, with texts */
+  /** the first conflicts, with texts */
   conflicts: readonly Shown<FileConflict, "policy" | "file">[];
-  /** whether these have secrets, hidden or not */
+  /** whether these conflicts contain secrets, hidden or not */
   hasSecrets: boolean;
 }
 
-/** @returns the same as a page shows it */
+/** @returns the conflicts in the form that a page shows */
 export function shownConflicts({ limit, isHidden, ...sides }: ShownSides): ShownConflicts {
   const all = conflictsAt(sides);
   const first = all.slice(0, limit);
@@ -104,8 +104,8 @@ export interface FileValuesRequest extends BaseRevisionText {
 }
 
 /**
- * Takes the values of the file at those paths. A package that the policy does not have comes with its uses. As in the file itself,
- * ranges without a certified version are not refused.
+ * Takes the values of the file at those paths. A package that the policy lacks comes with its overrides. As in the file itself,
+ * ranges without a certified version are allowed.
  */
 export function takeFileValues({ base, file, paths, frame }: FileValuesRequest): Validated {
   const before = parse(base);
@@ -121,9 +121,9 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   return preventing.length > 0 ? refused(preventing) : accepted(document, before);
 }
 
-/** Places by their first tokens, so that each part of a document is split once, however many places are in it. */
+/** Groups places by their first tokens, so that each part of a document is split once, however many places it has. */
 interface Places {
-  /** whether this is a place itself */
+  /** whether this node is a place itself */
   isPlace: boolean;
   inside: Map<string, Places>;
 }
@@ -142,7 +142,7 @@ function placesAt(paths: readonly string[]): Places {
   return places;
 }
 
-/** @returns the target with the source's values at the places; if either has nothing around a place, with what the source has there */
+/** @returns the target with the source's values at the places; if one side lacks the part around a place, the source's part */
 function withValuesOf<T>(
   source: unknown,
   target: T,
@@ -150,7 +150,7 @@ function withValuesOf<T>(
   path: readonly string[] = [],
 ): T {
   const [parts, sourceParts] = [splitParts(path, target), splitParts(path, source)];
-  // Documents are joined member by member, so the result has the shape of the target.
+  // The join works member by member, so the result has the shape of the target.
   if (isPlace || !parts || !sourceParts) return source as T;
   let isChanged = false;
   for (const [token, places] of inside) {

@@ -15,7 +15,7 @@ export interface DocumentOptions {
   harnesses: readonly Harness[];
 }
 
-/** Reports demands on clients that the document does not declare, and features that the installation does not offer. */
+/** Reports client requirements that the document does not declare, and features that the installation does not offer. */
 const checkDemands = (
   problems: ProblemList,
   document: GovernanceConfig,
@@ -34,10 +34,7 @@ const checkDemands = (
       problems.add("/required_capabilities", `must also name ${missing.join(", ")}, because ${cause}`);
   }
   if (isVersionAware && document.minimum_client_version === undefined)
-    problems.add(
-      "/minimum_client_version",
-      "is missing, although something here depends on versions of harnesses",
-    );
+    problems.add("/minimum_client_version", "is missing, although the document depends on harness versions");
   const sizeBytes = Buffer.byteLength(JSON.stringify(document));
   if (sizeBytes > DOCUMENT_BYTES_MAX)
     problems.add("", `has ${sizeBytes} bytes as JSON; the limit is ${DOCUMENT_BYTES_MAX}`);

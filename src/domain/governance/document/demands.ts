@@ -1,5 +1,4 @@
-// Derives what a document demands of its clients. Stamping writes the demands into the document; checking finds undeclared
-// ones.
+// Derives a document's requirements for clients. Stamping writes them into the document; checking finds undeclared ones.
 
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
@@ -37,10 +36,10 @@ const PIN: Demand = {
 };
 
 export interface Demands {
-  /** some part depends on the version of a harness; availability bounds alone do not count */
+  /** whether some part depends on the version of a harness, apart from availability bounds */
   readonly isVersionAware: boolean;
   readonly demands: readonly Demand[];
-  /** of all demands */
+  /** capabilities of all requirements */
   readonly capabilities: readonly PolicyCapability[];
 }
 

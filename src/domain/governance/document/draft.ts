@@ -1,5 +1,5 @@
-// The shape of a policy document: reads every member with its default and checks each one by itself. Unknown members are
-// refused. check.ts checks the relations between members.
+// The shape of a policy document: reads every member with its default and checks each by itself. Unknown members are refused.
+// check.ts checks the relations between members.
 
 import { closest } from "fastest-levenshtein";
 import type { Problem } from "../../../platform/errors.ts";
@@ -24,7 +24,7 @@ const GATEWAY_MEMBERS = ["type", "proxy_url", "token", "auth_style"];
 
 /** The readable part of an input. */
 export interface Draft {
-  /** in the shape of the response, with defaults; members with problems are missing */
+  /** in the form of the response, with defaults; members with problems are missing */
   document: GovernanceConfig;
   /** with pointers from the root of the document */
   problems: Problem[];
@@ -120,8 +120,8 @@ const NOTHING: GovernanceConfig = {
 };
 
 /**
- * Reads the shape, the defaults and everything that concerns one member; refuses unknown members. Members that stamp() adds may
- * be absent, so the order is: readDraft, merge, stamp, checkDocument.
+ * Reads the shape and the defaults, and checks each member by itself; refuses unknown members. Members that stamp() adds may be
+ * absent, so the order is: readDraft, merge, stamp, checkDocument.
  * @source handbook: policy-file, Members
  */
 export const readDraft = (input: unknown): Draft => {

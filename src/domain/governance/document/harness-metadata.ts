@@ -31,7 +31,7 @@ const Generation = Type.Object({
   component_rules: ComponentRules,
   allowed_components: Type.Array(oneOf(COMPONENTS), {
     description:
-      "What a package may carry here; `component_rules` says which of it needs a plugin_dir beside it.",
+      "Components that a package may contain; `component_rules` names those that also need a plugin_dir.",
   }),
 });
 
@@ -84,6 +84,6 @@ const published = ({ generations, ...harness }: Harness): HarnessMetadata["harne
 
 /** @param harnesses the current facts. @returns the whole registry in its own order */
 export const harnessMetadata = (harnesses: readonly Harness[]): HarnessMetadata => ({
-  contract_version: COMMON_GENERATION, // a higher one would turn away clients that the policy in force may still serve
+  contract_version: COMMON_GENERATION, // a higher one would exclude clients that the current policy may still serve
   harnesses: harnesses.map(published),
 });

@@ -38,7 +38,7 @@ const readAllowsUnverified = (members: ObjectReader): boolean => {
   const name = "allow_unverified_versions";
   const isAllowed = members.flag(name) === true;
   if (isAllowed && !members.has("version_requirement"))
-    members.report("needs version_requirement beside it, to say which versions", name);
+    members.report("also needs version_requirement, which selects the versions", name);
   return isAllowed;
 };
 

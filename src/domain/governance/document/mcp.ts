@@ -1,4 +1,4 @@
-// The MCP servers of one harness. Local servers have a command, remote servers a URL. No message repeats a command line, a
+// The MCP servers of one harness. Local servers have a command, remote servers a URL. Messages never repeat a command line, a
 // variable or a URL, because they may contain credentials.
 
 import {

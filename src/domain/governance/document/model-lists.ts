@@ -1,18 +1,18 @@
-// The models of the gateway that a policy assigns to harnesses. Workstations get the lists only if every allowed harness has one:
-// an incomplete assignment is stored, and does not lock out clients that know no lists.
+// The models of the gateway that a policy assigns to harnesses. Workstations get the lists only if every allowed harness has
+// one: an incomplete assignment is stored without locking out clients that do not know lists.
 import { jsonTypeOf, type ObjectReader, type Place } from "../../../platform/text/object-reader.ts";
 import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import { modelIdProblem } from "../../shared/model-ids.ts";
 import { GATEWAY_MODELS_MAX, type GovernanceConfig, type HarnessPolicy } from "../model.ts";
 
-/** @returns whether the list of every allowed harness has a model, and there is a harness */
+/** @returns whether there is an allowed harness, and all of them have a model in their list */
 const isEveryHarnessAssigned = ({
   allowed_harnesses,
   harnesses,
 }: Pick<GovernanceConfig, "allowed_harnesses" | "harnesses">): boolean =>
   allowed_harnesses.length > 0 && allowed_harnesses.every((key) => modelsOf(harnesses[key]).length > 0);
 
-/** @returns whether workstations get the lists, and so must know them */
+/** @returns whether workstations get the lists and must therefore know them */
 export const deliversModels = (document: GovernanceConfig): boolean =>
   document.gateway !== undefined && isEveryHarnessAssigned(document);
 
@@ -35,13 +35,13 @@ export function withoutUndeliveredModels(document: GovernanceConfig): Governance
   return { ...document, harnesses: Object.fromEntries(harnesses) };
 }
 
-/** Reads `gateway_models` of a harness, and reports every wrong id. @returns the usable ids; an empty list assigns nothing */
+/** Reads `gateway_models` of a harness, and reports every invalid id. @returns the valid ids; an empty list assigns nothing */
 export const readGatewayModels = (members: ObjectReader): Pick<HarnessPolicy, "gateway_models"> => {
   const models = readModelIds(members.items("gateway_models", GATEWAY_MODELS_MAX), members.problems);
   return models.length === 0 ? {} : { gateway_models: models };
 };
 
-/** @returns the usable ids, in their order */
+/** @returns the valid ids, in their order */
 function readModelIds(places: readonly Place[], problems: ProblemList): string[] {
   const models = new Set<string>();
   for (const { value, pointer } of places) {
@@ -56,7 +56,7 @@ function readModelIds(places: readonly Place[], problems: ProblemList): string[]
   return [...models];
 }
 
-/** Reports a model of an allowed harness that is not in its delivered list: clients refuse such a policy. */
+/** Reports a model of an allowed harness that is not in its delivered list, because clients refuse such a policy. */
 export function checkDefaultModels(problems: ProblemList, document: GovernanceConfig): void {
   if (!deliversModels(document)) return;
   for (const key of document.allowed_harnesses) {
@@ -68,7 +68,7 @@ export function checkDefaultModels(problems: ProblemList, document: GovernanceCo
   }
 }
 
-/** @returns why the model cannot be the one that the harness starts with; undefined if it can, or if there is none */
+/** @returns why the harness cannot start with the model; undefined if it can, or if there is no model */
 export const defaultModelProblem = (
   harness: string,
   { model, models }: { model: string | undefined; models: readonly string[] },

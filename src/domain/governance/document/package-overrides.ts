@@ -1,4 +1,4 @@
-// How the harnesses of a document use its packages: an override belongs to its package and ends with it.
+// Overrides of packages by the harnesses of a document: an override belongs to its package and ends with it.
 import { ownMember } from "../../../platform/json/json-object.ts";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { type GovernanceConfig, type HarnessPolicy, NO_POLICY } from "../model.ts";
@@ -22,7 +22,7 @@ export function withoutFormerOverrides(
 
 /**
  * @param owners by package id
- * @returns the document with the overrides that the owner of a package has for it
+ * @returns the document with each package's overrides from the package's owner
  */
 export function withOwnOverrides(
   document: GovernanceConfig,
@@ -44,7 +44,7 @@ export function withOwnOverrides(
 /**
  * @param merged by package id, as the result
  * @param owners by package id
- * @returns what is said of each package; of one with an owner, what its owner says
+ * @returns the overrides of each package, from its owner if it has one
  */
 export function withOwnRules<Rule, Owner>(
   merged: Readonly<Record<string, Rule>>,

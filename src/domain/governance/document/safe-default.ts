@@ -3,7 +3,7 @@
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
 
-/** @returns a document that passes every check and makes no demands on clients; the publisher sets its `revision` */
+/** @returns a document that passes every check and requires nothing of clients; the publisher sets its `revision` */
 export const safeDefault = (): GovernanceConfig => ({
   revision: "",
   contract_version: 1,

@@ -1,5 +1,5 @@
-// Writes the demands on clients into a document when it is published, and removes them before the next change, so that no
-// demand outlives its cause.
+// Writes the client requirements into a document when it is published, and removes them before the next change, so that no
+// requirement outlives its cause.
 
 import { parseVersion } from "../../shared/exact-version.ts";
 import type { GovernanceConfig } from "../model.ts";
@@ -9,19 +9,19 @@ import { orderMembers } from "./member-order.ts";
 import { deliversModels } from "./model-lists.ts";
 
 export interface StampOptions {
-  /** gateway mode: the block is added to the document, else removed */
+  /** gateway mode: whether the block is added to the document or removed */
   gateway: boolean;
-  /** SemVer without a leading v; any other text, such as that of a development build, counts as 0.0.0 */
+  /** SemVer without a leading v; any other text, such as a development version, counts as 0.0.0 */
   serverVersion: string;
 }
 
 const CONTRACT_VERSION_DEFAULT = 1;
 const FIRST_VERSION = "0.0.0";
 
-/** Never an administrator's: it follows from the lists of models, and would lock out clients without a cause. */
+/** Never set by an administrator: it follows from the lists of models, and would lock out clients for no reason. */
 const DERIVED: PolicyCapability = "gateway_model_catalog";
 
-/** @returns the generation that the document needs; undefined if any does */
+/** @returns the generation that the document needs; undefined for any */
 const neededContract = (document: GovernanceConfig): number | undefined => {
   if (deliversModels(document)) return CONTRACT_GENERATION;
   return document.gateway !== undefined || demandsOf(document).isVersionAware ? COMMON_GENERATION : undefined;
@@ -48,7 +48,7 @@ export const unstamped = (document: GovernanceConfig): GovernanceConfig => {
 };
 
 /**
- * Keeps capabilities that the document already lists, needed or not: administrators may demand more, except for lists of models.
+ * Keeps capabilities that the document already lists, because administrators may require more; lists of models are an exception.
  * @returns the document with the contract version, capabilities, minimum client version and gateway block that it needs
  */
 export const stamp = (

@@ -1,12 +1,12 @@
-// Shapes of the texts that people write: the policy without what other operations own (ownership.ts), and the settings of a harness.
-// readDraft checks texts; these shapes say which members and values an editor can offer.
+// Shapes of the texts that users write: the policy without the members of other operations (ownership.ts), and the settings of
+// a harness. readDraft checks texts; these shapes tell an editor which members and values to offer.
 import { Type } from "@sinclair/typebox";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { GovernanceConfig, HarnessPolicy } from "../model.ts";
 import { POLICY_CAPABILITIES } from "../wire.ts";
 import { FLAG_SETTINGS, TEXT_SETTINGS } from "./harness-policy.ts";
 
-/** Settings whose type we know. */
+/** Settings of known types. */
 export const SETTINGS_TEXT = Type.Object({
   ...Object.fromEntries(TEXT_SETTINGS.map((name) => [name, Type.String()])),
   ...Object.fromEntries(FLAG_SETTINGS.map((name) => [name, Type.Boolean()])),

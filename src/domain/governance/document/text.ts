@@ -1,5 +1,4 @@
-// A policy document as YAML or JSON text: finds the document in the text and the line of each member. draft.ts checks its
-// content.
+// A policy document as YAML or JSON text: finds the document in the text and the line of each member. draft.ts checks its content.
 
 import type { Problem } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
@@ -12,30 +11,30 @@ export const DOCUMENT_TOKENS_MAX = 600_000;
 const SECTION = "governance";
 const BOUNDS = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: DOCUMENT_TOKENS_MAX, hidesText: true };
 
-/** A document as text, not yet checked. */
+/** The unchecked text of a document. */
 export interface DocumentText {
   /** the value of the document; undefined if the text could not be parsed */
   input: unknown;
-  /** its place in the text: empty for the whole text, /governance if it is wrapped or a section of a file */
+  /** pointer to it in the text: empty for the whole text, /governance if it is wrapped or a section of a file */
   root: "" | "/governance";
-  /** the sections beside `governance`, which are not part of the document */
+  /** the other sections, besides `governance` */
   otherSections: readonly string[];
   /** problems of the text itself; pointers from the root of the text, with lines */
   problems: Problem[];
-  /** @param problems with pointers from the root of the document @returns the same from the root of the text, with positions */
+  /**
+   * @param problems with pointers from the root of the document @returns the same problems from the root of the text, with positions
+   */
   locate(problems: readonly Problem[]): Problem[];
 }
 
-/**
- * A text without quotes and with aliases may contain more values than JSON of the same length; that must be allowed as well.
- */
+/** Allows for texts without quotes or with aliases, which may contain more values than JSON of the same length. */
 const checkSize = (content: unknown, problems: ProblemList): void => {
   const sizeBytes = Buffer.byteLength(JSON.stringify(content));
   if (sizeBytes <= DOCUMENT_BYTES_MAX) return;
   problems.add("", `has ${sizeBytes} bytes as JSON; the limit is ${DOCUMENT_BYTES_MAX}`);
 };
 
-/** Parses at most DOCUMENT_BYTES_MAX of text, hostile or not, in bounded time. */
+/** Parses at most DOCUMENT_BYTES_MAX of untrusted text in bounded time. */
 export const readDocumentText = (text: string | Uint8Array, isOver?: () => boolean): DocumentText => {
   const problems = new ProblemList();
   const bytes = typeof text === "string" ? Buffer.from(text) : text;

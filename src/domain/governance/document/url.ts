@@ -1,6 +1,6 @@
 // Checks URLs in a document: absolute, http or https. Reachability is not checked.
 
-/** @returns why the text is not such a URL; never repeats the text, which may contain credentials */
+/** @returns why the text is not such a URL, without repeating the text, which may contain credentials */
 export const urlProblem = (text: string): string | undefined =>
   /^https?:\/\//i.test(text) && URL.canParse(text)
     ? undefined

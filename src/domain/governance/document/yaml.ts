@@ -1,4 +1,4 @@
-// Writes a document as YAML: the canonical whole, and the part that an administrator edits.
+// Writes a document as YAML: the canonical text, and the part that an administrator edits.
 
 import { yamlText } from "../../../platform/text/yaml-write.ts";
 import { harnessKeysIn } from "../../harnesses/harnesses.ts";
@@ -9,7 +9,7 @@ import { unstamped } from "./stamp.ts";
 /** @returns the canonical text of the whole document: equal documents give equal texts */
 export const documentYaml = (document: GovernanceConfig): string => yamlText(orderMembers(document));
 
-/** @returns the text to edit and send back: without extensions, and without what stamping adds again */
+/** @returns the text to edit and send back: without extensions and stamps */
 export const managedYaml = (document: GovernanceConfig): string => {
   const { packages: _packages, contract_version, harnesses, revision, ...rest } = unstamped(document);
   const own = harnessKeysIn(harnesses).flatMap((key) => {

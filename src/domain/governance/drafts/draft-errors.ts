@@ -1,4 +1,4 @@
-// Errors of drafts; each message says what to do next.
+// Errors of drafts.
 import { DomainError } from "../../../platform/errors.ts";
 import { excerpt } from "../../../platform/text/problem-list.ts";
 
@@ -14,22 +14,22 @@ export const draftNotShared = (): DomainError =>
 
 export const noPackage = (id: string): DomainError =>
   new DomainError("not_found", "policy_draft.no_package", `the draft has no package ${excerpt(id)}`, {
-    hint: "somebody may have removed it in the meantime; add it from the catalog, or discard the draft",
+    hint: "somebody may have removed it meanwhile; add it from the catalog, or discard the draft",
   });
 
-/** @returns the error for an author who has read another version of the draft */
+/** @returns the error for an author who read a different version of the draft */
 export const draftChanged = (): DomainError =>
   new DomainError("conflict", "policy_draft.changed", "the draft was saved elsewhere after you opened it", {
     hint: "read it again; nothing is lost",
   });
 
-/** @returns the error for an author whose draft or revision is gone; the input is not saved, and may begin a new draft */
+/** @returns the error for an author whose draft or revision no longer exists; the input is not saved, and may begin a new draft */
 export const draftEnded = (): DomainError =>
   new DomainError(
     "conflict",
     "policy_draft.changed",
     "the draft or revision that you opened no longer exists: the draft was published or discarded, or a restore removed the revision",
-    { hint: "look at the policy in force; saving again begins a new draft" },
+    { hint: "check the current policy; saving again begins a new draft" },
   );
 
 /** @param what for example `the text of the policy` */
@@ -56,7 +56,7 @@ export const commentRequired = (reasons: readonly string[]): DomainError =>
     },
   );
 
-/** @returns the error for settings that cannot be changed without another value of their text */
+/** @returns the error for settings that cannot be changed without changing another value of the text */
 export const notWritten = (why: string): DomainError =>
   new DomainError("conflict", "policy_draft.not_written", why);
 

@@ -1,5 +1,5 @@
-// Brings a draft up to date with what was published since it began, in three ways: the revision it began from, the current one,
-// and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
+// Brings a draft up to date with newer revisions by a three-way merge of the draft's base revision, the current revision, and
+// the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf, tokensOf } from "../../../platform/errors.ts";
@@ -22,11 +22,11 @@ import { type Shown, shownSides } from "../shown/shown-values.ts";
 /** The value to keep at a place that both changed: the draft's, or the published one. */
 export type Decision = "mine" | "theirs";
 
-/** A place that both changed differently; a side without a value there lacks its member. */
+/** A place that both changed differently; a side without a value lacks its member. */
 export interface Conflict {
   /** as in document-paths.ts; an audience is a place below `/package_audiences` */
   path: string;
-  /** set if only the order of a list is to be decided: then the values are the names of its entries */
+  /** set if only the order of a list is undecided; then the values are the names of its entries */
   order?: true;
   base?: unknown;
   theirs?: unknown;
@@ -34,15 +34,15 @@ export interface Conflict {
 }
 
 export interface MergeRequest {
-  /** a `Policy` as JSON each; the base is undefined if that revision is gone */
+  /** each a `Policy` as JSON; the base is undefined if that revision no longer exists */
   base: string | undefined;
   current: string;
   mine: string;
   /** by path */
   decisions: Readonly<Record<string, Decision>>;
-  /** a `Policy` as JSON, if the decisions were made on another one than `current`: those at places that differ are ignored */
+  /** the `Policy` as JSON that the decisions are about, if not `current`; decisions at places that differ are ignored */
   decidedOn: string | undefined;
-  /** whether the list of undecided places shows no secrets */
+  /** whether the list of undecided places hides secrets */
   isHidden: boolean;
   frame: FinalizeContext;
 }
@@ -55,15 +55,15 @@ export interface Policy {
 
 export interface Merged {
   undecided: Undecided;
-  /** by path: those that were not ignored */
+  /** decisions by path, without ignored ones */
   decisions: Readonly<Record<string, Decision>>;
-  /** a stamped `Policy` as JSON; empty while a place is undecided. The review checks it. */
+  /** a stamped `Policy` as JSON, which the review checks; empty while a place is undecided */
   merged: string;
 }
 
-/** Places that are not decided yet. Like a ChangeList, it is cheap to get from a thread. */
+/** Undecided places. Like a ChangeList, it is cheap to receive from a thread. */
 export type ListedConflict = Shown<Conflict, MergeSide> & {
-  /** of an audience: its people and groups; none of both are everybody */
+  /** users and groups of an audience; everyone if both are missing */
   audience?: { people: IdsBySide; groups: IdsBySide };
 };
 
@@ -73,18 +73,18 @@ export interface Undecided {
   count: number;
   /** the first PLACES_LISTED_MAX */
   listed: readonly ListedConflict[];
-  /** whether a value of these is hidden */
+  /** whether a value in these is hidden */
   isHidden: boolean;
   /** every Conflict, as a JSON array */
   text: string;
 }
 
-/** Places that a page asks about; further ones follow when these are decided. */
+/** Number of places to decide on one page; further ones follow. */
 export const PLACES_LISTED_MAX = 40;
 
 export const NOTHING_UNDECIDED: Undecided = { count: 0, listed: [], isHidden: false, text: "[]" };
 
-/** @returns the changes of both; the published value at an undecided place */
+/** @returns the document with the changes of both, and with the published value at undecided places */
 export function mergeDraft(request: MergeRequest): Merged {
   const { base, current, mine, isHidden, frame } = request;
   const versions: Versions<object> = {
@@ -112,7 +112,7 @@ export function mergeDraft(request: MergeRequest): Merged {
   };
 }
 
-/** @returns whether a place must be decided: the rules of a package that only one side has follow from the package */
+/** @returns whether a place must be decided; rules of a package that only one side has follow the package */
 function askedIn({ current, wanted }: Versions<object>): (path: string) => boolean {
   const [ours, theirs] = [current, wanted].map((side) => packageIds(partsOf(side).document));
   return (path) => {
@@ -146,8 +146,8 @@ function partsOf(whole: object): Policy {
 }
 
 /**
- * A package that only one side has keeps the audience and the overrides of that side: on the other, they ended with the package. One
- * that both added keeps the overrides of the side that was chosen.
+ * A package that only one side has keeps the audience and the overrides of that side; on the other side they ended with the
+ * package. A package that both added keeps the overrides of the chosen side.
  */
 function withWholePackages(merged: Policy, versions: Versions<object>, decided: Merging["decided"]): Policy {
   const owners = new Map(ownersOf(merged.document, versions));
@@ -157,7 +157,7 @@ function withWholePackages(merged: Policy, versions: Versions<object>, decided: 
   return { document: withOwnOverrides(merged.document, documents), audiences };
 }
 
-/** @returns for each package that only one side has, that side */
+/** @returns the side of each package that only one side has */
 function ownersOf({ packages }: GovernanceConfig, { current, wanted }: Versions<object>) {
   const known = [current, wanted].map(partsOf).map((side) => ({ side, ids: packageIds(side.document) }));
   return packages.flatMap(({ id }): [string, Policy][] => {
@@ -166,7 +166,7 @@ function ownersOf({ packages }: GovernanceConfig, { current, wanted }: Versions<
   });
 }
 
-/** @returns for each package that both sides added, the side that was chosen */
+/** @returns the chosen side of each package that both sides added */
 function chosenOf(
   { packages }: GovernanceConfig,
   { baseline, current, wanted }: Versions<object>,
@@ -181,7 +181,7 @@ function chosenOf(
   });
 }
 
-/** @returns the decisions on values that are still published */
+/** @returns the decisions about values that are still published */
 function decisionsOn(
   published: object,
   { decidedOn, decisions }: MergeRequest,
@@ -223,8 +223,8 @@ function audienceAt({ path, ...place }: Conflict): Pick<ListedConflict, "audienc
 const SIDES = ["base", "theirs", "mine"] as const;
 
 /**
- * @returns the document with the audience of each package as the member `package_audiences`; a package for everybody has one too, because
- *   that is what its author chose
+ * @returns the document with the audience of each package in the member `package_audiences`, including packages for everyone,
+ * because that is their author's choice
  */
 const documentWithAudiences = (policy: {
   document: GovernanceConfig;

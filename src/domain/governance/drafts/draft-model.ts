@@ -13,7 +13,7 @@ export type HarnessInput = Pick<
   "managedConfigYaml" | "versionRequirement" | "allowUnverifiedVersions" | "isAllowed"
 >;
 
-/** A text as it was typed. It is kept with its comments, and also if it is invalid. */
+/** A text as it was typed. It keeps its comments, and may be invalid. */
 export interface Typed<Input> {
   input: Input;
   /** with lines; empty if the document of the draft equals the text */
@@ -24,12 +24,12 @@ export interface TypedTexts {
   /** the policy without packages, MCP servers and overrides, as YAML */
   policy?: Typed<string>;
   harnesses: { readonly [Key in HarnessKey]?: Typed<HarnessInput> };
-  /** number of the revision whose content the draft has, until the next change */
+  /** number of the revision whose content the draft equals, until the next change */
   former?: number;
 }
 
 export interface DraftContent {
-  /** stamped; the last one that was valid */
+  /** the last valid document, stamped */
   document: GovernanceConfig;
   audiences: PackageAudiences;
   typed: TypedTexts;
@@ -38,28 +38,28 @@ export interface DraftContent {
 export interface Draft extends DraftContent {
   id: string;
   organizationId: string;
-  /** id of the administrator who writes it */
+  /** id of its author, an administrator */
   ownerId: string;
-  /** id of the revision that it began from */
+  /** id of its base revision */
   baseRevision: string;
   /** whether other administrators may read and publish it */
   isShared: boolean;
-  /** grows with each save, and above those of the drafts that the organization had before */
+  /** grows with each save; higher than in all earlier drafts of the organization */
   version: number;
   createdAtMs: number;
   savedAtMs: number;
-  /** places that differ from the revision that it began from, without stamps; null if an older version of the service saved it */
+  /** number of places that differ from the base revision, without stamps; null if an older version of the service saved it */
   changes: number | null;
 }
 
-/** Shown to readers of the document while a text of the draft has problems. */
+/** Warning for readers of the document while a text of the draft has problems. */
 export const LAST_VALID_TEXT =
   "a text of the draft has problems; its last version without problems is used instead";
 
-/** Shown before a draft with comments is merged. */
+/** Warning before a draft with comments is merged. */
 export const COMMENTS_LOST = "a merge rewrites the text without its comments";
 
-/** @returns whether a text that was typed has what may be a comment; a mark inside of a text counts, too */
+/** @returns whether a typed text may have a comment; a mark inside a value counts too */
 export const mayHaveComments = ({ policy, harnesses }: TypedTexts): boolean =>
   [policy?.input, ...Object.values(harnesses).map(({ input }) => input.managedConfigYaml)].some(
     (text) => text !== undefined && /(?:^|[ \t])#/m.test(text),
@@ -82,13 +82,13 @@ export const brokenTexts = ({ policy, harnesses }: TypedTexts): TextName[] => [
   ...HARNESS_KEYS.filter((key) => isBroken(harnesses[key])),
 ];
 
-/** @returns the problems of every text that was typed */
+/** @returns the problems of every typed text */
 export const typedProblems = ({ policy, harnesses }: TypedTexts): TypedProblem[] => [
   ...(policy?.problems ?? []).map((problem) => ({ ...problem, text: "policy" as const })),
   ...HARNESS_KEYS.flatMap((key) => (harnesses[key]?.problems ?? []).map(inPolicy(key))),
 ];
 
-/** Members of one harness, to which the problems of its form have relative pointers. */
+/** Members of one harness; the problems of its form have pointers relative to them. */
 const HARNESS_MEMBER =
   /^\/(?:managed_config_yaml|version_requirement|allow_unverified_versions|mcp|package_overrides|gateway_models)(?:\/|$)/;
 
@@ -106,6 +106,6 @@ const inPolicy =
 export interface StatedVersion {
   /** version of the draft; 0 if there was none */
   version: number;
-  /** if there was no draft: id of the revision from which it begins, by default the current one */
+  /** if there was no draft: id of its base revision, by default the current one */
   baseRevision?: string | undefined;
 }

@@ -1,4 +1,4 @@
-// Brings a draft up to date and publishes it. A draft is published only on the revision that it began from.
+// Brings a draft up to date and publishes it. A draft can be published only while its base revision is current.
 import { isDeepStrictEqual } from "node:util";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -30,24 +30,26 @@ import type { NewSecrets } from "./new-secrets.ts";
 
 /** The effect of publishing a draft. */
 export interface Review {
-  /** the revision that the draft began from; the current one if that is gone */
+  /** the base revision of the draft; the current one if the base no longer exists */
   base: Revision;
   current: Revision;
-  /** whether somebody published since the draft began: it must be merged first */
+  /** whether there is a newer revision, which must be merged first */
   isStale: boolean;
   /** against `base` */
   changes: ChangeList;
   /** problems that prevent the publication */
   problems: (Problem & Partial<TypedProblem>)[];
-  /** what may prevent workstations from fetching an archive or uploading sessions; people, also the author, who have left */
+  /**
+   * warnings: reasons why workstations may fail to fetch an archive or upload sessions; users, including the author, who have left
+   */
   warnings: Problem[];
-  /** places that look like a key or a token, and were not in the revision that the draft began from */
+  /** places that look like a key or a token and are not in the base revision */
   newSecrets: NewSecrets;
-  /** why a comment is required; none if it is not */
+  /** why a comment is required; empty if it is not */
   commentReasons: string[];
-  /** packages of the draft that the catalog offers in another version; publishing takes none of these */
+  /** packages of the draft that the catalog has in another version; publishing does not take these */
   catalogUpdates: CatalogUpdate[];
-  /** whether another administrator has to publish it */
+  /** whether another administrator must publish it */
   needsOther: boolean;
 }
 
@@ -74,10 +76,10 @@ export interface DraftMerge {
   draft: Draft;
   /** the revision that it is merged with */
   current: Revision;
-  /** whether the revision that the draft began from is gone: every difference must be decided */
+  /** whether the base revision no longer exists, so that every difference must be decided */
   isBaseGone: boolean;
   undecided: Undecided;
-  /** by path: the ones that were not ignored */
+  /** decisions by path, without ignored ones */
   decisions: Readonly<Record<string, Decision>>;
 }
 
@@ -96,15 +98,15 @@ export class DraftPublishing {
     this.#edits = new Edits(parts);
   }
 
-  /** @param isHidden as for changeListOf @throws DomainError `governance.no_policy` */
+  /** @param isHidden like for changeListOf @throws DomainError `governance.no_policy` */
   async review(actor: Actor, draft: Draft, isHidden = false): Promise<Review> {
     return (await this.#review(actor, draft, isHidden)).review;
   }
 
   /**
    * Merges newer revisions into the actor's draft. If places are undecided, they are returned and the draft does not change.
-   * @param options.isHidden whether the list of undecided places shows no secrets
-   * @param options.decidedOn id of the revision whose values the author saw when deciding; by default, the current one
+   * @param options.isHidden whether the list of undecided places hides secrets
+   * @param options.decidedOn id of the revision whose values the author saw when deciding; default: the current one
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.broken_text`
    */
   async merge(
@@ -138,10 +140,10 @@ export class DraftPublishing {
   }
 
   /**
-   * Publishes one revision for all parts of the draft, and removes the draft. A draft that changes nothing stays.
+   * Publishes all parts of the draft as one revision, and removes the draft. A draft without changes stays.
    * @returns the revision that is current afterwards, and whether it is new
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.second_administrator`,
-   *   `policy_draft.comment_required`, `governance.stale_revision`, `governance.invalid`
+   * `policy_draft.comment_required`, `governance.stale_revision`, `governance.invalid`
    */
   async publish(actor: Actor, { draft: id, version, comment }: DraftPublication): Promise<PublishedRevision> {
     const draft = this.drafts.show(actor, id);
@@ -219,7 +221,7 @@ export class DraftPublishing {
     return await runInTurns(artifactProblems(catalog, organizationId, artifactReferences(document)));
   }
 
-  /** @returns problems of the audiences; apart from them, people and groups that have left since they were named: these prevent nothing */
+  /** @returns problems of the audiences, and separately named users and groups that have left, which prevent nothing */
   async #audienceProblems(
     actor: Actor,
     { document, audiences }: Draft,
@@ -240,7 +242,7 @@ export class DraftPublishing {
     };
   }
 
-  /** The draft of somebody who left can be published by others until it ends. */
+  /** Others can publish the draft of a user who left, until it ends. */
   #authorWarnings({ ownerId }: Draft): Problem[] {
     const author = this.parts.identity.findUserById(this.parts.db.read, ownerId);
     if (author && isActiveAdministrator(author)) return [];
@@ -267,6 +269,6 @@ export class DraftPublishing {
   }
 }
 
-/** Somebody may have discarded or published the draft in the meantime: then there is nothing to read again. */
+/** Somebody may have discarded or published the draft meanwhile; then there is nothing to read again. */
 const changedOrEnded = (tx: Tx, { organizationId, id }: Draft) =>
   store.findDraft(tx, organizationId, id) ? draftChanged() : noDraft();

@@ -24,13 +24,13 @@ const summary = {
 export const findOwn = (connection: Connection, ownerId: string): DraftSummary | undefined =>
   connection.select(summary).from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
 
-/** @returns whether the stored draft is the one that was read: an administrator may have discarded it and begun another one */
+/** @returns whether the stored draft is still the one that was read, because an administrator may have begun a new one */
 export function isUnchanged(tx: Tx, { id, ownerId, version }: DraftSummary): boolean {
   const stored = findOwn(tx, ownerId);
   return version === 0 ? stored === undefined : stored?.id === id && stored.version === version;
 }
 
-/** @returns the version of the next save; that of a new draft is above those of removed ones, which a page may still show */
+/** @returns the version of the next save; in a new draft higher than in removed ones, which a page may still show */
 export const nextVersion = (
   connection: Connection,
   { organizationId, version }: Pick<Draft, "organizationId" | "version">,
@@ -58,7 +58,7 @@ export const findDraft = (
   return connection.select(summary).from(policyDrafts).where(wanted).limit(1).get();
 };
 
-/** @returns the draft of that id with its content */
+/** @returns the draft with that id, with its content */
 export const readDraft = (connection: Connection, id: string): Draft | undefined => {
   const row = connection.select().from(policyDrafts).where(eq(policyDrafts.id, id)).limit(1).get();
   if (!row) return undefined;
@@ -71,7 +71,7 @@ export const readDraft = (connection: Connection, id: string): Draft | undefined
   };
 };
 
-/** @returns the drafts of all administrators, the oldest first */
+/** @returns the drafts of all administrators, oldest first */
 export const listDrafts = (connection: Connection, organizationId: string): DraftSummary[] =>
   connection
     .select(summary)
@@ -80,10 +80,10 @@ export const listDrafts = (connection: Connection, organizationId: string): Draf
     .orderBy(asc(policyDrafts.savedAtMs), asc(policyDrafts.id))
     .all();
 
-/** The content of a draft as in its row. */
+/** The content of a draft in its row. */
 export type DraftTexts = { [Part in keyof DraftContent]: string };
 
-/** @returns the texts of the row. A document may have megabytes, so each is written in a separate turn. */
+/** @returns the texts of the row. Each is written in a separate turn, because a document may have megabytes. */
 export async function draftTexts({ document, audiences, typed }: DraftContent): Promise<DraftTexts> {
   await setImmediate();
   const texts = { document: JSON.stringify(document), audiences: JSON.stringify(audiences) };
@@ -107,7 +107,7 @@ export function putDraft(tx: Tx, draft: Draft, texts: DraftTexts): Draft {
 export const removeDraft = (tx: Tx, reference: string): boolean =>
   changesOf(tx.delete(policyDrafts).where(isNamed(reference)).run()) > 0;
 
-/** @returns those last saved before that time */
+/** @returns drafts last saved before that time */
 export const removeUntouched = (tx: Tx, beforeMs: number): Pick<Draft, "id" | "organizationId">[] =>
   tx
     .delete(policyDrafts)

@@ -1,4 +1,4 @@
-// A draft as administrators read and save it: schemas, and a draft in their shape.
+// A draft in the API: schemas, and functions that fill them.
 import { type Static, Type } from "@sinclair/typebox";
 import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
 import { listAudiences } from "../delivery/audiences.ts";
@@ -15,7 +15,8 @@ const ProblemView = Type.Object({
   column: Type.Optional(Type.Integer({ minimum: 1, description: "Within the line, in UTF-16 units" })),
   text: Type.Optional(
     Type.String({
-      description: "The text of the draft that has it: `policy`, or the harness. Line and column are there",
+      description:
+        "The text of the draft with the problem: `policy`, or the harness; line and column refer to it",
     }),
   ),
 });
@@ -35,19 +36,19 @@ export const PolicyDraft = Type.Object({
     minimum: 0,
     description: "Grows with each save, also across drafts; 0 if nothing is saved yet",
   }),
-  base_revision: Type.String({ description: "The revision that it began from" }),
+  base_revision: Type.String({ description: "The base revision of the draft" }),
   current_revision: Type.String(),
-  stale: Type.Boolean({ description: "Whether somebody published since; it must be merged first" }),
+  stale: Type.Boolean({ description: "Whether there is a newer revision, which must be merged first" }),
   shared: Type.Boolean({ description: "Whether other administrators may read and publish it" }),
   managed_yaml: Type.String({ description: "Without extensions, as it was typed" }),
   document: GovernanceConfig,
   package_audiences: Type.Record(Type.String(), PackageAudience),
-  changes: Type.Array(Change, { description: "Against the revision that it began from" }),
+  changes: Type.Array(Change, { description: "Compared with the base revision" }),
   problems: Type.Array(ProblemView, { description: "Problems that prevent the publication" }),
   warnings: Type.Array(ProblemView),
   comment_required_because: Type.Array(Type.String()),
   catalog_updates: Type.Array(Type.Object({ id: Type.String(), from: Type.String(), to: Type.String() }), {
-    description: "Packages that the catalog offers in another version; publishing takes none of these",
+    description: "Packages that the catalog has in another version; publishing does not take these",
   }),
   second_administrator_required: Type.Boolean(),
   saved_at: Time,
@@ -58,7 +59,7 @@ const { comment: _comment, base_revision: _base, ...extensions } = UpdateExtensi
 const { comment: _why, base_revision: _from, ...settings } = UpdateHarnessManagedConfig.properties;
 const Version = Type.Integer({ minimum: 0, description: "The version that the author has read; 0 for none" });
 
-/** One change of one package, named by its only member beside the id. */
+/** One change of one package, named by its only member besides the id. */
 const SavePackage = Type.Object(
   {
     id: Type.String(),
@@ -77,10 +78,10 @@ const SavePackage = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false, description: "Exactly one member beside the id; everything else stays" },
+  { additionalProperties: false, description: "Exactly one member besides the id; everything else stays" },
 );
 
-/** One part of the draft, named by its only member beside the version. */
+/** One part of the draft, named by its only member besides the version. */
 export const SavePolicyDraft = Type.Object(
   {
     version: Version,
@@ -131,13 +132,13 @@ export const SavePolicyDraft = Type.Object(
       Type.Array(Type.String(), {
         minItems: 1,
         description:
-          "Take the values of the configuration file at these places where the policy does not follow it",
+          "Take the values of the configuration file at these places, where the policy differs from it",
       }),
     ),
     discard_text: Type.Optional(
       Type.String({
         description:
-          "Discard the text of `policy` or of this harness as it was typed: its last version without problems stays",
+          "Discard the typed text of `policy` or of this harness; its last version without problems stays",
       }),
     ),
     shared: Type.Optional(Type.Boolean()),
@@ -150,13 +151,13 @@ export const MergePolicyDraft = Type.Object(
     version: Version,
     decisions: Type.Optional(
       Type.Record(Type.String(), Type.Union([Type.Literal("mine"), Type.Literal("theirs")]), {
-        description: "By path of a place that both changed",
+        description: "Keyed by the path of a place that both changed",
       }),
     ),
     decided_on: Type.Optional(
       Type.String({
         description:
-          "Id of the revision whose values the decisions are about: the `current_revision` of the last answer. A place that was published differently since then is undecided again. By default, the current revision",
+          "Id of the revision whose values the decisions are about: the `current_revision` of the last response. A place that was published differently since then is undecided again. By default, the current revision",
       }),
     ),
   },
@@ -172,7 +173,7 @@ export const MergedPolicyDraft = Type.Object({
       path: Type.String(),
       order: Type.Optional(
         Type.Literal(true, {
-          description: "Only the order of the list is to be decided; the values are the names of its entries",
+          description: "Only the order of the list is undecided; the values are the names of its entries",
         }),
       ),
       base: Type.Optional(Type.Unknown()),

@@ -1,6 +1,6 @@
-// Drafts of the policy: an administrator has one, saves it part by part, without publishing anything. It survives the
-// session, the browser and the service. edits.ts applies what was entered; draft-merge.ts brings a draft up to date; review.ts
-// computes the effect of publishing, and draft-publishing.ts does it.
+// Drafts of the policy: each administrator has one, and saves it part by part without publishing anything. It survives the
+// session, the browser and the service. edits.ts applies the input, draft-merge.ts brings a draft up to date, review.ts
+// computes the effect of publishing, and draft-publishing.ts publishes.
 
 import { setImmediate } from "node:timers/promises";
 import { DAY_MS } from "../../../platform/clock.ts";
@@ -78,19 +78,19 @@ export class Drafts {
     return this.own(actor) ?? newDraft(this.parts, actor, this.parts.revisions.inForce(actor.organizationId));
   }
 
-  /** As ownOrNew, for reading: before the first revision, the draft has the content of a new installation. */
+  /** Like ownOrNew, for reading: before the first revision, the draft has the content of a new installation. */
   ownOrFirst(actor: Actor): Draft {
     const { revisions } = this.parts;
     return this.own(actor) ?? newDraft(this.parts, actor, revisions.current(actor.organizationId) ?? FIRST);
   }
 
-  /** @returns the drafts of all administrators without their content, the oldest save first */
+  /** @returns the drafts of all administrators without their content, oldest save first */
   list(organizationId: string): store.DraftSummary[] {
     return store.listDrafts(this.parts.db.read, organizationId);
   }
 
   /**
-   * @param reference id of a draft or of its owner, which the actor may read: the own one, a shared one, for the operator any
+   * @param reference id of a draft or of its owner; the actor may read the own draft and shared ones, the operator all
    * @throws DomainError `policy_draft.none`, `policy_draft.not_shared`
    */
   show(actor: Actor, reference: string): Draft {
@@ -99,20 +99,20 @@ export class Drafts {
     throw draft ? draftNotShared() : noDraft();
   }
 
-  /** @returns the policy without extensions as YAML, as it was typed; else with the base of the draft as its revision */
+  /** @returns the policy without extensions as YAML: the typed text, or else a text with the draft's base as its revision */
   async textOf({ typed, baseRevision, ...draft }: Draft): Promise<string> {
     if (typed.policy) return typed.policy.input;
     const document = { ...draft.document, revision: baseRevision };
     return await this.parts.runTask("managedText", { document: await documentText({ document }) });
   }
 
-  /** Reads the settings in a text of a harness after changes by name, of which undefined removes one; saves nothing. */
+  /** Reads the settings in a harness's text after changes by name, where undefined removes one; saves nothing. */
   typedSettings(text: string, changes: MemberChanges): Promise<TypedSettings> {
     return this.parts.runTask("typedSettings", { text, changes });
   }
 
   /**
-   * A new draft begins from the revision that the text names, if there is one, so that an old text reverts nothing.
+   * A new draft begins from the revision that the text names, if it exists, so that an old text reverts nothing.
    * @throws DomainError `policy_draft.changed`, `governance.no_policy`
    */
   async savePolicy(actor: Actor, stated: StatedVersion, text: string): Promise<Draft> {
@@ -135,14 +135,14 @@ export class Drafts {
     return this.#edit(actor, stated, (content) => this.#edits.mcp(actor, content, lists));
   }
 
-  /** Adds a package, or replaces the one with its id; its audience and its overrides stay. @throws as saveExtensions */
+  /** Adds a package, or replaces the package with its id, whose audience and overrides stay. @throws like saveExtensions */
   takePackage(actor: Actor, stated: StatedVersion, managed: PackageInput): Promise<Draft> {
     return this.#edit(actor, stated, (content) =>
       this.#edits.extensions(actor, content, withPackage(content, managed)),
     );
   }
 
-  /** As takePackage, and says who gets the package. @throws DomainError as saveExtensions */
+  /** Like takePackage, and sets the audience. @throws DomainError as saveExtensions */
   addPackage(
     actor: Actor,
     stated: StatedVersion,
@@ -157,8 +157,8 @@ export class Drafts {
   }
 
   /**
-   * @param id of a package that the draft may lack
-   * @returns who gets the package, as the draft would have it
+   * @param id id of a package that the draft may lack
+   * @returns the audience of the package, in the form of the draft
    * @throws DomainError `governance.invalid` with pointers below `/package_audiences`
    */
   checkAudience(actor: Actor, id: string, audience: AudienceInput): Promise<PackageAudience> {
@@ -196,13 +196,13 @@ export class Drafts {
     return this.#edit(actor, stated, (content) => this.#edits.models(actor, content, input));
   }
 
-  /** Takes the values of the deployment file at those places. @throws DomainError as saveHarness; `policy_conflict.none` */
+  /** Takes the deployment file's values at those places. @throws DomainError as saveHarness; `policy_conflict.none` */
   takeFileValues(actor: Actor, stated: StatedVersion, paths: readonly string[]): Promise<Draft> {
     return this.#edit(actor, stated, (content) => this.#edits.fileValues(actor, content, paths));
   }
 
   /**
-   * Replaces the draft by the content of a former revision, including its audiences.
+   * Replaces the draft with the content of a former revision, including its audiences.
    * @throws DomainError as savePolicy; `governance.not_found`
    */
   async saveFormer(actor: Actor, stated: StatedVersion, revision: string): Promise<Draft> {
@@ -213,7 +213,7 @@ export class Drafts {
     return await this.#edit(actor, stated, async () => ({ ...(await former()), baseRevision: base.id }));
   }
 
-  /** Replaces the content of a draft as it was read. @throws DomainError `policy_draft.changed` */
+  /** Replaces the content of a draft that was read before. @throws DomainError `policy_draft.changed` */
   async replace(actor: Actor, draft: Draft, content: NextContent): Promise<Draft> {
     const changed = { ...draft, ...content };
     return await this.#save({ ...changed, changes: await this.#edits.countChanges(changed) }, (tx) => {
@@ -223,7 +223,7 @@ export class Drafts {
   }
 
   /**
-   * Shares the actor's draft with other administrators, who may then read and publish it, or ends that.
+   * Shares the actor's draft with other administrators, who may then read and publish it, or ends sharing.
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`
    */
   async share(actor: Actor, { version }: StatedVersion, isShared: boolean): Promise<Draft> {
@@ -235,7 +235,7 @@ export class Drafts {
     });
   }
 
-  /** @param stated the version that the actor has read; any if omitted @throws DomainError as show; `policy_draft.changed` */
+  /** @param stated the version that the actor has read; default: any @throws DomainError like show; `policy_draft.changed` */
   async discard(actor: Actor, reference: string, stated?: StatedVersion): Promise<void> {
     const { id, ownerId, organizationId } = this.show(actor, reference);
     if (ownerId !== actor.id && actor.kind !== "operator") throw noDraft();
@@ -247,7 +247,7 @@ export class Drafts {
     }, "unobserved");
   }
 
-  /** Removes drafts that nobody has saved for DRAFT_DAYS_MAX. @returns how many */
+  /** Removes drafts not saved for DRAFT_DAYS_MAX. @returns how many */
   async expire(actor: Actor): Promise<number> {
     const { audit, clock, db } = this.parts;
     const beforeMs = clock.nowMs() - DRAFT_DAYS_MAX * DAY_MS;
@@ -259,7 +259,7 @@ export class Drafts {
   }
 
   /**
-   * @returns a new draft that does not take what was published after its author read that revision
+   * @returns a new draft based on the revision that its author has read, without later changes
    * @throws DomainError `policy_draft.changed` if a restore has removed that revision
    */
   #begun(actor: Actor, baseRevision: string | undefined): Draft {

@@ -1,4 +1,4 @@
-// Applies what an administrator entered to the content of a draft. Each part is checked like a publication, against the document
+// Applies an administrator's input to the content of a draft. Each part is checked like a publication, but against the document
 // of the draft instead of the current revision.
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { isJsonObject, ownMember } from "../../../platform/json/json-object.ts";
@@ -30,26 +30,26 @@ import {
 } from "./draft-model.ts";
 import { withDocument, withHarness, withoutFormer } from "./texts/changed-content.ts";
 
-/** Packages, audiences, overrides and MCP servers; those that are left out are removed. */
+/** Packages, audiences, overrides and MCP servers; omitted ones are removed. */
 export type ExtensionsInput = Omit<ExtensionsPublication, "baseRevision" | "comment">;
 
 /** The models that a harness may use. */
 export type ModelsInput = Omit<ModelsPublication, "baseRevision" | "comment">;
 
-/** A text with half a surrogate pair cannot be kept as it was typed: UTF-8 has another character in its place. */
+/** A text with half a surrogate pair cannot be kept as typed, because UTF-8 cannot represent it. */
 const unicodeProblems = (text: string, pointer: string): readonly Problem[] =>
   text.isWellFormed() ? [] : [{ pointer, detail: NOT_UNICODE }];
 
-/** In a text that cannot be read; a wrong match names no revision. */
+/** Also matches in a text that cannot be read; a wrong match names no revision. */
 const REVISION_LINE = /^[\s{]*"?revision"?[ \t]*:[ \t]*["']?([\w-]+)/m;
 
 export class Edits {
   constructor(private readonly parts: GovernanceParts) {}
 
   /**
-   * Replaces everything except extensions, also the text of each harness. An invalid text is kept as it was typed, and the document
-   * stays.
-   * @throws DomainError `policy_draft.broken_text` if a harness has a text with problems; `governance.invalid` for half a surrogate pair
+   * Replaces everything except extensions, including the texts of harnesses. An invalid text leaves the document unchanged.
+   * @throws DomainError `policy_draft.broken_text` if a harness has a text with problems; `governance.invalid` for half a surrogate
+   * pair
    */
   async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
     refuseProblems(unicodeProblems(text, ""));
@@ -70,8 +70,8 @@ export class Edits {
   }
 
   /**
-   * A text may have had problems only with another part of the draft. Each text with problems is checked again after that part changed,
-   * and taken if it has none now.
+   * A text may have problems only because of another part of the draft. After a change, each text with problems is checked
+   * again, and applied if it has none anymore.
    */
   async #checkedAgain(actor: Actor, content: DraftContent): Promise<DraftContent> {
     const broken = brokenTexts(content.typed);
@@ -83,11 +83,11 @@ export class Edits {
       const typed = next.typed.harnesses[harness];
       if (typed && isBroken(typed)) next = await this.#withHarness(actor, next, harness, typed.input);
     }
-    // A text that was taken may solve the problems of one before it.
+    // Applying a text may solve the problems of an earlier one.
     return brokenTexts(next.typed).length < broken.length ? await this.#checkedAgain(actor, next) : next;
   }
 
-  /** @returns what was stated; for a new draft, with the revision that a text for `policy` names as its base */
+  /** @returns the stated versions; for a new draft, with the revision that a text for `policy` names as its base */
   async withBase({ organizationId }: Actor, stated: StatedVersion, text: string): Promise<StatedVersion> {
     if (stated.version !== 0) return stated;
     const { values } = await this.parts.runTask("typedSettings", { text, changes: {} });
@@ -105,7 +105,7 @@ export class Edits {
       : (await this.#validatePolicy(content, text, this.#frame(actor))).problems;
   }
 
-  /** @returns every problem of the settings of a harness, with lines; the draft says the rest @throws as harness */
+  /** @returns every problem of the settings of a harness, with lines; the draft has the rest @throws like harness */
   async settingsProblems(
     actor: Actor,
     content: DraftContent,
@@ -127,7 +127,7 @@ export class Edits {
   }
 
   /**
-   * Replaces the settings and the range of one harness, and whether it is allowed. Invalid settings are kept as they were typed.
+   * Replaces the settings and the range of one harness, and whether it is allowed. Invalid settings are kept as typed.
    * @throws DomainError `governance.unknown_harness`, `policy_draft.broken_text`, `governance.invalid` for half a surrogate pair
    */
   async harness(
@@ -217,7 +217,7 @@ export class Edits {
     });
   }
 
-  /** @returns the text as it was typed, with that model */
+  /** @returns the typed text with that model */
   async #withModel(
     { input }: Typed<HarnessInput>,
     model: ModelsInput["defaultModel"],
@@ -229,7 +229,7 @@ export class Edits {
     return { input: { ...input, managedConfigYaml: text }, problems: [] };
   }
 
-  /** @returns the audiences that are smaller than the organization, and the problems of all */
+  /** @returns the restricted audiences, and the problems of all */
   async audiences(
     { organizationId }: Actor,
     { packages, former }: { packages: readonly string[]; former: PackageAudiences },
@@ -253,7 +253,7 @@ export class Edits {
     return ownMember(audiences, id) ?? { scope: "organization", user_ids: [] };
   }
 
-  /** @returns the content of that revision, stamped as of today @throws DomainError `governance.invalid` */
+  /** @returns the content of that revision, with current stamps @throws DomainError `governance.invalid` */
   async former(actor: Actor, base: Revision, target: Revision): Promise<DraftContent> {
     const [former, current] = [await documentText(target), await documentText(base)];
     const frame = this.#frame(actor);
@@ -264,7 +264,7 @@ export class Edits {
   }
 
   /**
-   * Takes the values of the deployment file where the policy differs from it.
+   * Takes the deployment file's values where the policy differs from it.
    * @throws DomainError `policy_conflict.none`, `policy_draft.broken_text`, `governance.invalid` for a document that is too large
    */
   async fileValues(actor: Actor, content: DraftContent, paths: readonly string[]): Promise<DraftContent> {
@@ -278,7 +278,7 @@ export class Edits {
     return { ...(await withDocument(content, document)), typed: { harnesses: {} } };
   }
 
-  /** @returns the number of places as the review lists them */
+  /** @returns the number of places that the review lists */
   async countChanges(draft: Draft): Promise<number> {
     const { revisions, runTask } = this.parts;
     const { organizationId, baseRevision } = draft;

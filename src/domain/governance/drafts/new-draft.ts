@@ -6,7 +6,7 @@ import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { Draft } from "./draft-model.ts";
 
-/** What a draft begins from before the first revision: the content of a new installation. */
+/** The base of a draft before the first revision: the content of a new installation. */
 export const FIRST = { id: "", document: safeDefault(), audiences: {} };
 
 /** @returns a draft of the user with the content of that revision */

@@ -1,14 +1,15 @@
-// Probable secrets that a draft adds to a policy. Workstations receive the policy in clear text, so its author is warned.
+// Finds probable secrets that a draft adds to a policy. Its author gets a warning, because workstations receive the policy in
+// clear text.
 import { pointerOf } from "../../../platform/errors.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { replaceSecrets, type Secret } from "../secrets/likely-secrets.ts";
 
-/** Places that a review names; it counts the others. */
+/** Maximum number of places that a review names; it counts the others. */
 export const NEW_SECRETS_NAMED_MAX = 20;
 
 export interface NewSecrets {
   count: number;
-  /** pointers as in document-paths.ts to the first NEW_SECRETS_NAMED_MAX; the position in a list is a number */
+  /** pointers (see document-paths.ts) to the first NEW_SECRETS_NAMED_MAX; the position in a list is a number */
   named: string[];
 }
 

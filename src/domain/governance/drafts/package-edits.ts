@@ -1,5 +1,5 @@
-// Changes of one package as an administrator enters them, applied to the content of a draft. Each returns all extensions of the
-// draft, because edits.ts checks and replaces them together.
+// Applies changes of one package to the content of a draft. Each function returns all extensions of the draft, because edits.ts
+// checks and replaces them together.
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
 import type { GovernanceConfig, PackageOverride } from "../model.ts";
@@ -13,11 +13,11 @@ type Content = Pick<DraftContent, "document" | "audiences">;
 export interface PackageUse {
   harness: HarnessKey;
   isEnabled: boolean;
-  /** replace those of the package, member by member */
+  /** settings that replace those of the package, member by member */
   settings: Readonly<Record<string, unknown>>;
 }
 
-/** A package that is not checked yet. */
+/** An unchecked package. */
 export type PackageInput = Readonly<Record<string, unknown>> & { id: string };
 
 /** @returns the packages and MCP servers of the draft */
@@ -28,7 +28,7 @@ const extensionsOf = ({ document, audiences }: Content): ExtensionsInput => ({
   mcp: membersOf(document, "mcp"),
 });
 
-/** Adds a package after the others, or replaces the one with its id; audience and uses of that one stay. */
+/** Adds a package after the others, or replaces the package with its id, whose audience and overrides stay. */
 export function withPackage(content: Content, managed: PackageInput): ExtensionsInput {
   const { packages } = content.document;
   const isKnown = packages.some(({ id }) => id === managed.id);
@@ -61,7 +61,7 @@ export function withAudience(content: Content, id: string, audience: AudienceInp
   return { ...extensions, packageAudiences: { ...extensions.packageAudiences, [id]: audience } };
 }
 
-/** An enabled package without settings of its own needs no override. @throws DomainError `policy_draft.no_package` */
+/** Removes the override of an enabled package without settings. @throws DomainError `policy_draft.no_package` */
 export function withPackageUse(content: Content, id: string, use: PackageUse): ExtensionsInput {
   assertPackage(content, id);
   const { harness, isEnabled, settings } = use;
@@ -73,7 +73,7 @@ export function withPackageUse(content: Content, id: string, use: PackageUse): E
   return { ...extensionsOf(content), packageOverrides: Object.fromEntries(overrides) };
 }
 
-/** @returns the values of that member of every harness that the document has */
+/** @returns the values of that member for every harness of the document */
 const membersOf = <Name extends "mcp" | "package_overrides">(
   { harnesses }: GovernanceConfig,
   name: Name,

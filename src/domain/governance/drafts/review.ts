@@ -16,25 +16,25 @@ import { type NewSecrets, newSecretsOf } from "./new-secrets.ts";
 export interface ReviewRequest {
   /** a `Policy` as JSON */
   draft: string;
-  /** the revision that the draft began from, as JSON */
+  /** the base revision, as JSON */
   base: string;
   frame: FinalizeContext;
-  /** as for changeListOf */
+  /** see changeListOf */
   isHidden: boolean;
 }
 
 export interface Reviewed {
   validated: Validated;
-  /** against the revision that the draft began from */
+  /** compared with the base revision */
   changes: ChangeList;
   newSecrets: NewSecrets;
-  /** why workstations may not get an archive */
+  /** reasons why workstations may fail to get an archive */
   sourceWarnings: Problem[];
-  /** why a comment is required; none if it is not */
+  /** why a comment is required; empty if it is not */
   commentReasons: string[];
 }
 
-/** Checks the document of a draft like a publication, and compares it. */
+/** Checks the document of a draft like a publication, and compares it with its base. */
 export function reviewDraft({ draft, base, frame, isHidden }: ReviewRequest): Reviewed {
   const mine: Policy = JSON.parse(draft);
   const former: Policy = JSON.parse(base);

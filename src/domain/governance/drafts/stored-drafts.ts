@@ -1,10 +1,10 @@
-// Drafts as they are stored. A document may have megabytes, so the content of a draft is read once per version.
+// Caches stored drafts: the content of a draft is read once per version, because a document may have megabytes.
 import { LRUCache } from "lru-cache";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Draft, DraftContent } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
 
-/** Contents in memory: of administrators who write at the same time. */
+/** Maximum number of cached contents, for administrators who write at the same time. */
 export const DRAFTS_KEPT_MAX = 4;
 
 export class StoredDrafts {
@@ -28,7 +28,7 @@ export class StoredDrafts {
     return this.#withContent(store.findDraft(this.db.read, organizationId, reference));
   }
 
-  /** Keeps the content of a draft that was just read or saved. @returns the draft */
+  /** Caches the content of a draft that was just read or saved. @returns the draft */
   keep(draft: Draft): Draft {
     const { document, audiences, typed } = draft;
     this.#contents.set(keyOf(draft), { document, audiences, typed });

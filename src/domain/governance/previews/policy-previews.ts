@@ -1,4 +1,4 @@
-// What a change of the policy would be, without a draft: the problems of a text, and a whole document as it would be published.
+// Previews a policy change without a draft: the problems of a text, and a whole document in its published form.
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -23,8 +23,8 @@ export class PolicyPreviews {
   }
 
   /**
-   * @param part `policy`, or a harness: then the text has its settings, and the draft says the rest
-   * @returns every problem of a text that would be saved in the draft, with lines; saves nothing
+   * @param part `policy`, or a harness, whose settings are the text while the draft has the rest
+   * @returns every problem, with lines, that the text would have in the draft; saves nothing
    * @throws DomainError `governance.unknown_harness`
    */
   async check(actor: Actor, text: string, part: TextName): Promise<readonly Problem[]> {
@@ -36,7 +36,7 @@ export class PolicyPreviews {
 
   /**
    * @param input a whole document; its audiences are those of the current policy
-   * @returns the policy as it would be published
+   * @returns the policy in its published form
    * @throws DomainError `governance.invalid`
    */
   async document(actor: Actor, input: object): Promise<Pick<Revision, "document" | "audiences">> {

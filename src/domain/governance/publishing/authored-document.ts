@@ -1,5 +1,5 @@
-// A complete document that an operator wrote into a file: reads it, replaces references to environment variables, and checks it
-// as it would be published. Documents from administrators never read the environment.
+// A complete document in an operator's file: reads it, replaces references to environment variables, and checks its published
+// form. Documents from administrators never read the environment.
 
 import { isDeepStrictEqual } from "node:util";
 import { referenceIn, refersToNumber } from "../../../platform/config/references.ts";
@@ -20,7 +20,7 @@ export type ReadVariable = (name: string) => string | undefined;
 export interface Authored {
   /** without stamps */
   document: GovernanceConfig;
-  /** as it would be published; valid only without problems */
+  /** published form of the document; valid only if there are no problems */
   stamped: GovernanceConfig;
   /** pointers from the root of the input */
   problems: Problem[];
@@ -32,7 +32,7 @@ interface AuthoredReaders {
   finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig;
 }
 
-/** Reads a parsed document. Archives and relations are checked only if it has no other problem. */
+/** Reads a parsed document. Checks archives and relations only if there is no other problem. */
 export function readAuthored({
   input,
   variable,
@@ -63,7 +63,7 @@ export function readAuthoredText(
   return { document, stamped, problems: source.locate(problems) };
 }
 
-/** In gateway mode, `policy show` prints this block. A printed policy can be applied again, and the settings still decide. */
+/** In gateway mode, `policy show` prints this block, so that a printed policy can be applied again; the settings still decide. */
 const PRINTED_GATEWAY = { type: "litellm", auth_style: "bearer" };
 
 function withoutPrintedGateway(input: unknown): unknown {
@@ -72,13 +72,13 @@ function withoutPrintedGateway(input: unknown): unknown {
   return rest;
 }
 
-/** A policy file may not have another gateway block: the settings decide it. */
+/** A policy file may not have a different gateway block, because the settings decide it. */
 function ownGateway(input: unknown): Problem[] {
   if (!isJsonObject(input) || input.gateway === undefined) return [];
   return [{ pointer: "/gateway", detail: "follows from the setting gateway.type; leave it out" }];
 }
 
-/** Replaces each reference to an environment variable by its value. */
+/** Replaces each reference to an environment variable with its value. */
 function withVariables(
   value: unknown,
   variable: ReadVariable,

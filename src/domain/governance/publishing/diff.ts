@@ -1,5 +1,4 @@
-// The differences between two policies, place by place. Only administrators see values; logs and the audit log name places
-// only.
+// The differences between two policies, place by place. Only administrators see values; logs and the audit log name places only.
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
 import type { Revision } from "../model.ts";
@@ -10,13 +9,13 @@ import { commonNames } from "./merge-order.ts";
 export interface Change {
   /** as in document-paths.ts */
   path: string;
-  /** only the order of the list differs: the sides are the names of the entries that both have */
+  /** set if only the order of the list differs: the sides are the names of the common entries */
   order?: true;
   before?: unknown;
   after?: unknown;
 }
 
-/** @returns every place where the documents differ, as deep as it can be named; `revision` does not count */
+/** @returns every place where the documents differ, as deep as it can be named, ignoring `revision` */
 export function diffDocuments(before: object, after: object): Change[] {
   const changes: Change[] = [];
   compareAt([], withoutRevision(before), { after: withoutRevision(after), changes });
@@ -29,10 +28,9 @@ export const diffRevisions = (before: RevisionContent, after: RevisionContent): 
   ...diffAudiences(before, after),
 ];
 
-/** Members that publishing writes itself. */
 const STAMPS = /^\/(?:contract_version|required_capabilities|minimum_client_version|gateway)(?:\/|$)/;
 
-/** @returns whether the place follows from the others */
+/** @returns whether publishing writes the place itself */
 export const isStamp = ({ path }: Pick<Change, "path">): boolean => STAMPS.test(path);
 
 /** @returns the places where the audiences differ */
@@ -54,7 +52,7 @@ function withoutRevision(document: object): object {
   return rest;
 }
 
-/** `undefined` means that there is no value. */
+/** `undefined` means no value. */
 function compareAt(
   path: readonly string[],
   before: unknown,

@@ -13,7 +13,7 @@ export function splitParts(path: readonly string[], value: unknown): Map<string,
   const nameMember = Array.isArray(value) ? nameMemberOf(path) : undefined;
   if (nameMember === undefined || !Array.isArray(value)) return undefined;
   const parts = new Map(value.map((entry: unknown) => [nameOf(entry, nameMember), entry]));
-  // With a duplicate or missing name it would be unclear which entry is meant.
+  // A duplicate or missing name would not identify an entry.
   return parts.has(undefined) || parts.size < value.length ? undefined : named(parts);
 }
 
@@ -24,7 +24,7 @@ export const joinParts = (parts: ReadonlyMap<string, unknown>, like: unknown): u
 /** The value at a path; undefined if there is none. */
 export type ValueAt = (pointer: string) => unknown;
 
-/** @returns a look-up of values by path; it indexes a list once, however many entries are read */
+/** @returns a lookup of values by path; it indexes a list once, however many entries are read */
 export function changedPlaces(document: unknown): ValueAt {
   const known = new Map<unknown, ReturnType<typeof splitParts>>();
   const partsAt = (above: readonly string[], value: unknown) => {
@@ -48,7 +48,7 @@ function nameMemberOf(path: readonly string[]): "id" | "name" | undefined {
   return path.length > 1 && path.at(-1) === "mcp" ? "name" : undefined;
 }
 
-/** Names are compared without white space at their ends. */
+/** Compares names without white space at their ends. */
 function nameOf(entry: unknown, member: string): string | undefined {
   const name = isJsonObject(entry) ? entry[member] : undefined;
   return typeof name === "string" ? name.trim() : undefined;

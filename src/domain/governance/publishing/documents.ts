@@ -26,9 +26,9 @@ export interface DocumentPlan {
   base: Revision;
   /** stamped */
   document: GovernanceConfig;
-  /** against the current revision; none if publishing would change nothing */
+  /** compared with the current revision; empty if publishing would change nothing */
   changes: Change[];
-  /** reasons why workstations may not get an archive or upload sessions, with pointers into the document */
+  /** reasons why workstations may fail to get an archive or upload sessions, with pointers into the document */
   warnings: Problem[];
 }
 
@@ -55,7 +55,7 @@ export class Documents {
   }
 
   /**
-   * Publishes the result of `plan`, unless somebody else has published since.
+   * Publishes the result of `plan`, unless another author has published since.
    * @throws DomainError `governance.stale_revision`, `governance.invalid`
    */
   async apply(
@@ -78,7 +78,6 @@ export class Documents {
     });
   }
 
-  /** Only operators have files. */
   #read(organizationId: string, source: DocumentSource) {
     const { catalog, publisher, revisions } = this.parts;
     const base = revisions.current(organizationId);
@@ -89,7 +88,7 @@ export class Documents {
   }
 }
 
-/** If the file names no client version, a newer program may have raised it since. The same file stays the same policy. */
+/** If the file names no client version, a newer program may have raised it since; the same file must remain the same policy. */
 const withFormerMinimum = (
   written: GovernanceConfig,
   { stamped, base }: { stamped: GovernanceConfig; base: GovernanceConfig },

@@ -9,7 +9,7 @@ import { stamp, unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { checkRanges } from "../versions/coverage.ts";
 
-/** The inputs of stamping and checking, beside the document. */
+/** The inputs of stamping and checking, besides the document. */
 export interface FinalizeContext {
   /** whether the document gets a gateway block: see `Publisher.hasGateway` */
   gateway: boolean;
@@ -17,15 +17,14 @@ export interface FinalizeContext {
   serverVersion: string;
   /** id of the new revision */
   revision: string;
-  /** of the current harness facts */
+  /** the current harness facts */
   extension: HarnessExtension;
-  /** set for an edit of a draft: the review checks rules between its parts, which several edits may have to change */
+  /** set for an edit of a draft: the review checks rules between parts, which may need several edits */
   isEdit?: true;
 }
 
 /**
- * Stamps and checks an administrator's document. A range of the current revision is not refused if the change does not touch
- * it.
+ * Stamps and checks an administrator's document. An unchanged range of the current revision is never refused.
  * @param document without stamps
  * @param base the current document; undefined for the first
  * @param problems receives every problem, with pointers into the document
@@ -50,7 +49,7 @@ interface Edited {
   changed: GovernanceConfig;
 }
 
-/** @returns the problems that an edit adds; a document that is too large may only become smaller */
+/** @returns the problems that an edit adds; a too large document may only become smaller */
 function addedProblems(
   found: readonly Problem[],
   { base, changed }: Edited,
@@ -66,26 +65,26 @@ function addedProblems(
   );
 }
 
-/** @returns whether the first document has more bytes than the other */
+/** @returns whether the first document has more bytes than the second */
 export const isLarger = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
   Buffer.byteLength(JSON.stringify(one)) > Buffer.byteLength(JSON.stringify(other));
 
 /**
- * Several edits of a draft may have to solve a problem together. Only its size is limited at once.
- * @returns the problems for which a change is refused
+ * Several edits of a draft may be needed to solve a problem, so only the size is checked immediately.
+ * @returns the problems that refuse a change
  */
 export const preventingProblems = (problems: Problem[], { isEdit }: FinalizeContext): Problem[] =>
   isEdit ? problems.filter(isOfSize) : problems;
 
 const isOfSize = ({ pointer }: Problem): boolean => pointer === "";
 
-/** An edit may change the numbers in a problem without solving it: places of packages, versions and sizes. */
+/** Ignores numbers, because an edit may change those in a problem without solving it: positions, versions and sizes. */
 const withoutNumbers = ({ pointer, detail }: Problem): string =>
   `${pointer} ${detail}`.replace(/(?<=[\s/=<>])\d[\w.+-]*/g, "*");
 
 /**
- * The same, except that ranges without a certified version are allowed: a document that was published before, or that stands in
- * the deployment file, must not be refused because other versions are certified today.
+ * The same, but allows ranges without a certified version: a published document, or the deployment file, must not be refused
+ * because other versions are certified today.
  */
 export function finalizeUnchanged(
   document: GovernanceConfig,
@@ -97,9 +96,9 @@ export function finalizeUnchanged(
 }
 
 /**
- * Checks a document that was put together from parts of valid ones: each part may be valid where the whole is not.
+ * Checks a document that combines parts of valid ones, because the whole may be invalid although each part is valid.
  * @param document without stamps
- * @param base a document of before; what it has already is not reported
+ * @param base an earlier document, whose problems are not reported
  * @returns problems with the members, with pointers into the document
  */
 export function joinedProblems(document: GovernanceConfig, base: GovernanceConfig): Problem[] {
@@ -108,12 +107,12 @@ export function joinedProblems(document: GovernanceConfig, base: GovernanceConfi
   return problems.filter((problem) => !known.some((one) => isDeepStrictEqual(one, problem)));
 }
 
-/** @returns whether two stamped documents are the same to administrators */
+/** @returns whether two stamped documents have the same administrators' members */
 export const isSameDocument = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
   isDeepStrictEqual(withoutRevisionFields(one), withoutRevisionFields(other)) &&
   isDeepStrictEqual(one.gateway, other.gateway);
 
-/** @returns the administrators' members, without those that each revision adds */
+/** @returns the administrators' members, without those that stamping adds */
 export const withoutRevisionFields = (document: GovernanceConfig): GovernanceConfig => ({
   ...unstamped(document),
   revision: "",

@@ -1,4 +1,4 @@
-// The MCP servers of a document, seen by server instead of by harness: which harnesses have one, and the lists after it is added,
+// The MCP servers of a document by server instead of by harness: the harnesses that have one, and the lists after it is added,
 // changed or removed. Also checks lists that an administrator sends for some harnesses.
 
 import { isDeepStrictEqual } from "node:util";
@@ -12,10 +12,10 @@ import { withExtensions } from "./ownership.ts";
 import { extensionsDocument, extensionsPointer } from "./publications.ts";
 import { accepted, type BaseRevisionText, parse, refused, type Validated } from "./validated.ts";
 
-/** The servers of some harnesses; all others keep theirs. Not checked yet. */
+/** The unchecked servers of some harnesses; all others keep theirs. */
 export type McpLists = Readonly<Record<string, readonly unknown[]>>;
 
-/** A server, and the harnesses that have exactly it. */
+/** A server, and the harnesses that have exactly this server. */
 export interface PlacedServer {
   server: McpServer;
   harnesses: readonly HarnessKey[];
@@ -25,7 +25,7 @@ export interface PlacedServer {
 export interface ServerChange {
   /** undefined for a new one */
   former: PlacedServer | undefined;
-  /** as it was entered, for these harnesses; undefined removes the former one */
+  /** the entered server, for these harnesses; undefined removes the former one */
   next: { server: { name: string }; harnesses: readonly HarnessKey[] } | undefined;
 }
 
@@ -33,7 +33,7 @@ type Servers = Pick<GovernanceConfig, "harnesses">;
 
 const listOf = ({ harnesses }: Servers, key: HarnessKey): readonly McpServer[] => harnesses[key]?.mcp ?? [];
 
-/** @returns every server, by name; servers of one name that differ stand one after the other */
+/** @returns every server, ordered by name; different servers with one name are adjacent */
 export function serversIn(document: Servers): PlacedServer[] {
   const placed = Map.groupBy(
     HARNESS_KEYS.flatMap((key) => listOf(document, key).map((server) => ({ server, key }))),
@@ -44,7 +44,7 @@ export function serversIn(document: Servers): PlacedServer[] {
     .toSorted((one, other) => byName(one.server.name, other.server.name));
 }
 
-/** @returns every server of that name; names are compared after trimming, as the check of a document does */
+/** @returns every server with that name, compared after trimming as in the check of a document */
 export const serversNamed = (document: Servers, name: string): PlacedServer[] =>
   joined(
     HARNESS_KEYS.flatMap((key) =>
@@ -56,7 +56,7 @@ export const serversNamed = (document: Servers, name: string): PlacedServer[] =>
 
 const { compare: byName } = new Intl.Collator("en");
 
-/** A server may have a hundred variables, so only servers of one name are compared. */
+/** Compares only servers with the same name, because a server may have a hundred variables. */
 function joined(servers: readonly { server: McpServer; key: HarnessKey }[]): PlacedServer[] {
   const placed: { server: McpServer; harnesses: HarnessKey[] }[] = [];
   for (const { server, key } of servers) {
@@ -68,8 +68,8 @@ function joined(servers: readonly { server: McpServer; key: HarnessKey }[]): Pla
 }
 
 /**
- * @param name as for serversNamed
- * @param harness the harness whose server is meant; undefined for the first that has one
+ * @param name like in serversNamed
+ * @param harness the harness of the server; undefined for the first that has one
  */
 export const findServer = (
   document: Servers,
@@ -79,7 +79,7 @@ export const findServer = (
     ({ harnesses }) => harness === undefined || harnesses.some((key) => key === harness),
   );
 
-/** @returns the harnesses where another server has the name that this one shall get */
+/** @returns the harnesses where another server already has the new name of this one */
 export const harnessesWithName = (document: Servers, { former, next }: ServerChange): HarnessKey[] =>
   next === undefined
     ? []
@@ -90,7 +90,7 @@ export const harnessesWithName = (document: Servers, { former, next }: ServerCha
       );
 
 /**
- * A changed server keeps its position. In a harness that has another server of the former name, the new one replaces it.
+ * A changed server keeps its position. In a harness that has a different server with the former name, the new one replaces it.
  * @returns the lists that change
  */
 export function changedLists(document: Servers, { former, next }: ServerChange): McpLists {

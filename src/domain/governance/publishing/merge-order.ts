@@ -9,9 +9,9 @@ interface Orders {
   wanted: Iterable<string>;
 }
 
-/** The names of both sides; a new entry of one side stays behind the entry that it follows there. */
+/** The names of both sides; a new entry of one side stays after the entry that it follows there. */
 interface MergedOrder {
-  /** in the order of the side that moved entries; of the current one if both did */
+  /** in the order of the side that moved entries; if both did, of the current one */
   names: readonly string[];
   /** in the order of the other side, if both moved entries in different ways */
   otherwise: readonly string[] | undefined;
@@ -32,13 +32,13 @@ export function mergedOrder(orders: Orders): MergedOrder {
   return { names: hasMoved(current) ? ours : theirs, otherwise: undefined };
 }
 
-/** @returns the names that the other list has, too, in their order */
+/** @returns the names that the other list also has, in their order */
 export function commonNames(names: readonly string[], other: readonly string[]): string[] {
   const known = new Set(other);
   return names.filter((name) => known.has(name));
 }
 
-/** @returns the names, and those that only the other list has */
+/** @returns the names, followed by those that only the other list has */
 function withNew(names: readonly string[], others: readonly string[]): string[] {
   const known = new Set(names);
   const joined = [...names];

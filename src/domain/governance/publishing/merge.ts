@@ -1,31 +1,32 @@
-// Merges two versions of one policy that have a common base: the deployment file with the dashboard, and a draft with what was
-// published since it began. Takes the changes of both. On a conflict the current value stays unless somebody decided otherwise,
-// and the place is named.
+// Merges two versions of a policy with a common base: the deployment file with the dashboard, or a draft with newer revisions.
+// Takes the changes of both. In a conflict the current value stays unless a decision says otherwise, and the place is reported.
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 import { mergedOrder } from "./merge-order.ts";
 
-/** Baseline of a draft whose revision is gone: nobody can tell who changed a place, so every difference is a conflict. */
+/**
+ * The base of a draft whose base revision no longer exists: nobody can tell who changed a place, so every difference is a conflict.
+ */
 export const UNKNOWN_BASELINE: unique symbol = Symbol("unknown baseline");
 
 /** The common base of both authors and the version of each. */
 export interface Versions<T> {
-  /** the file as it was last read; the revision that a draft began from */
+  /** the last version of the file, or the draft's base revision */
   baseline: T | typeof UNKNOWN_BASELINE;
   /** the current document */
   current: T;
-  /** the file as it is now; the draft */
+  /** the current version of the file, or the draft */
   wanted: T;
 }
 
-/** @param path of a conflict @returns whether the wanted value was chosen there */
+/** @param path path of a conflict @returns whether the wanted value was chosen there */
 export type IsWanted = (path: string) => boolean;
 
 export interface Merge<T> {
   merged: T;
-  /** paths that both changed differently, as in document-paths.ts */
+  /** paths that both changed differently (see document-paths.ts) */
   conflicts: readonly string[];
   /** paths of lists whose entries both moved in different ways; the entries themselves are merged */
   orders: readonly string[];
@@ -39,7 +40,7 @@ interface Found {
 
 /**
  * Applies every wanted change that does not conflict with the current document. Mappings are merged by member, packages by id,
- * MCP servers by name; any other list, and each value of isOneValue, is one value.
+ * MCP servers by name; any other list, and each value of isOneValue, is a single value.
  */
 export function mergeDocuments<T extends object>(
   versions: Versions<T>,
@@ -47,11 +48,11 @@ export function mergeDocuments<T extends object>(
 ): Merge<T> {
   const found: Found = { conflicts: [], orders: [], isWanted };
   const merged = mergeAt([], versions, found);
-  // Documents are merged member by member, so the result has the members of documents.
+  // The merge works member by member, so the result has the members of documents.
   return { merged: merged as T, conflicts: found.conflicts, orders: found.orders };
 }
 
-/** @returns those paths where the current document still differs from the file */
+/** @returns the given paths where the current document still differs from the file */
 export const openConflicts = (
   paths: readonly string[],
   { current, wanted }: Omit<Versions<object>, "baseline">,
@@ -67,10 +68,10 @@ const NO_PARTS: Parts = new Map();
 /** Members of a package that name its archive. */
 const ARCHIVE_MEMBERS = ["version", "source_ref", "artifact_id", "sha256", "platform_sources"];
 
-/** Members of an MCP server that say what runs: a mixture of two authors is a program that nobody wrote. */
+/** Members of an MCP server that define what runs: mixing two authors would give a program that nobody wrote. */
 const PROGRAM_MEMBERS = ["command", "args", "env", "url", "transport"];
 
-/** @returns whether a mixture of both sides would be neither's: one of them is chosen as it is */
+/** @returns whether one side must be chosen as a whole, because a mixture would be neither author's */
 function isOneValue(path: readonly string[], versions: Versions<unknown>): boolean {
   const [first, , third] = path;
   if (path.length === 2 && first === "package_audiences") return true;
@@ -83,7 +84,7 @@ function isOneValue(path: readonly string[], versions: Versions<unknown>): boole
   return isPackage && areOfTwoArchives(versions);
 }
 
-/** A layout is that of an archive. */
+/** A layout belongs to an archive. */
 const areOfTwoArchives = (versions: Versions<unknown>): boolean =>
   areChangedByBoth(versions, [...ARCHIVE_MEMBERS, "adapters"]) &&
   (isChanged(versions, "current", ARCHIVE_MEMBERS) || isChanged(versions, "wanted", ARCHIVE_MEMBERS));
@@ -102,7 +103,7 @@ const isChanged = (
 const membersOf = (value: unknown, members: readonly string[]): unknown[] =>
   members.map((member) => (isJsonObject(value) ? value[member] : undefined));
 
-/** `undefined` means that there was no value, or that it was removed. */
+/** `undefined` means no value or a removed value. */
 function mergeAt(path: readonly string[], versions: Versions<unknown>, found: Found): unknown {
   const { baseline, current, wanted } = versions;
   if (isDeepStrictEqual(baseline, wanted) || isDeepStrictEqual(current, wanted)) return current;
@@ -132,7 +133,7 @@ function mergeAt(path: readonly string[], versions: Versions<unknown>, found: Fo
 
 type Parts = ReadonlyMap<string, unknown>;
 
-/** @returns the names of both sides in their order; where both moved entries, in the one that was chosen */
+/** @returns the names of both sides in order; if both moved entries, in the chosen order */
 function orderAt(
   place: string,
   { before, current, wanted }: { before: Parts; current: Parts; wanted: Parts },

@@ -27,10 +27,10 @@ export function validateModels({
   base,
   frame,
 }: {
-  /** undefined for an unknown one: then only the assignment is read */
+  /** undefined for an unknown revision; then only the assignment is read */
   harness: HarnessKey | undefined;
   assignment: Assignment;
-  /** undefined if the author started from another revision */
+  /** undefined if the author started from a different revision */
   base: string | undefined;
   frame: FinalizeContext;
 }): { unread: Problem[]; whole: Validated | undefined } {

@@ -1,5 +1,5 @@
-// Which operation owns which part of a document. The policy operation owns everything except packages, MCP servers and package
-// overrides, which the extensions operation owns. The deployment owns the gateway block.
+// Defines which operation owns which part of a document. The policy operation owns everything except packages, MCP servers and
+// package overrides, which the extensions operation owns. The deployment owns the gateway block.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
@@ -7,7 +7,7 @@ import { type HarnessKey, harnessKeysIn } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, HarnessPolicy } from "../model.ts";
 
 const EXTENSION_MEMBERS = ["mcp", "package_overrides", "skills", "plugins"] as const;
-/** of a harness, and set elsewhere in a document */
+/** members of a harness that are set elsewhere in a document */
 const FOREIGN_MEMBERS = ["session_upload", "gateway"] as const;
 
 export interface Extensions {
@@ -33,9 +33,9 @@ export function findForeignMembers(input: unknown): Problem[] {
 }
 
 /**
- * @param published decides the order of harnesses, so that a difference of texts has no moved lines; new ones follow
- * @returns the document with the packages, MCP servers and overrides of another; keeps its harnesses and restores those that
- *   have either
+ * @param published gives the order of harnesses, so that a text difference has no moved lines; new ones follow
+ * @returns the document with the packages, MCP servers and overrides of another; keeps its harnesses and restores those with
+ * servers or overrides
  */
 export function withExtensions(
   document: GovernanceConfig,
@@ -62,5 +62,5 @@ const belongsElsewhere =
   (above: readonly string[]) =>
   (name: string): Problem => ({
     pointer: pointerOf([...above, name]),
-    detail: "is not part of this text; it is published by another operation",
+    detail: "is not part of this text; another operation publishes it",
   });

@@ -1,5 +1,5 @@
-// Reads what administrators send to be published, and maps places of the document to places in the request, so that problems
-// name what the author wrote. publishing.ts publishes it and defines the order of checks.
+// Reads publications of administrators, and maps places in the document to places in the request, so that problems refer to
+// what the author wrote. publishing.ts publishes it and defines the order of checks.
 
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
@@ -22,7 +22,7 @@ export interface PolicyPublication extends Publication {
   managedYaml: string;
 }
 
-/** Not checked yet, except for the shape of the audiences. */
+/** Unchecked, except for the shape of the audiences. */
 export interface ExtensionsPublication extends Publication {
   packages: readonly unknown[];
   packageAudiences?: Readonly<Record<string, AudienceInput>> | undefined;
@@ -37,7 +37,7 @@ export interface HarnessPublication extends Publication {
   /** blank and null for none */
   versionRequirement?: string | null | undefined;
   allowUnverifiedVersions?: boolean | undefined;
-  /** whether workstations may run it; undefined keeps what the policy says */
+  /** whether workstations may run it; undefined keeps the policy's value */
   isAllowed?: boolean | undefined;
 }
 
@@ -46,7 +46,7 @@ export const SETTINGS_TOKENS_MAX = 200_000;
 
 /**
  * @returns the canonical key
- * @throws DomainError `governance.unknown_harness`; aliases are unknown as well
+ * @throws DomainError `governance.unknown_harness`; aliases are unknown too
  */
 export function readHarnessKey(harness: string) {
   if (isHarnessKey(harness)) return harness;
@@ -69,7 +69,7 @@ export function readSettings(text: string, isOver?: () => boolean): ReadSettings
   return { settings, problems };
 }
 
-/** As readSettings, and a function that says where a setting is in the text. */
+/** Like readSettings, with a function that locates a setting in the text. */
 export function readSettingsText(
   text: string,
   isOver?: () => boolean,
@@ -105,7 +105,7 @@ export function extensionsDocument({
 
 const EXTENSION_PLACE = /^\/harnesses\/([^/]+)\/(mcp|package_overrides)(.*)$/s;
 
-/** A document groups by harness what a publication groups by kind. */
+/** A document groups by harness, a publication by kind. */
 export const extensionsPointer =
   (mcp: object, overrides: object) =>
   (problem: Problem): Problem => {

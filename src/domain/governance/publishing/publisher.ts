@@ -1,5 +1,5 @@
-// The only way to create a revision, for every kind of author. It is based on the current revision, which is compared again inside
-// the transaction. publishing.ts decides what an author may change; validation.ts checks it.
+// The only way to create a revision, for every kind of author. A revision is based on the current one, which is compared again
+// inside the transaction. publishing.ts decides what an author may change; validation.ts checks it.
 import { setImmediate } from "node:timers/promises";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -21,13 +21,13 @@ import { openConflicts } from "./merge.ts";
 export interface Proposal {
   /** with the id of the new revision */
   document: GovernanceConfig;
-  /** the same as JSON */
+  /** the same document as JSON */
   text: string;
-  /** places where the document differs from the current one */
+  /** number of places where the document differs from the current one */
   changed: readonly string[];
   audiences: PackageAudiences;
   comment?: string | undefined;
-  /** of the audit entry: `policy.publish` */
+  /** action of the audit entry: `policy.publish` */
   action: string;
   /** the draft that is published; undefined for a direct publication */
   draft?: PublishedDraft;
@@ -37,14 +37,14 @@ export interface Proposal {
 interface Addition extends Proposal {
   base: Revision | undefined;
   origin: Origin;
-  /** as summaryOf returns it: it compares documents of megabytes, so the caller did that before the transaction */
+  /** result of summaryOf, computed before the transaction because it compares documents of megabytes */
   summary: string;
 }
 
 interface PublishedDraft {
-  /** address of its author, if somebody else publishes it */
+  /** address of its author, if another user publishes it */
   writtenBy: string | undefined;
-  /** runs in the same transaction, before the revision is added; what it throws prevents the publication */
+  /** runs in the same transaction, before the revision is added; an error prevents the publication */
   remove(tx: Tx): void;
 }
 
@@ -80,7 +80,7 @@ export class Publisher {
   }
 
   /**
-   * Publishes a revision on top of another.
+   * Publishes a revision after another.
    * @throws DomainError `governance.invalid`, `governance.stale_revision`, `policy_draft.second_administrator`
    */
   async publish(actor: Actor, base: Revision, proposal: Proposal): Promise<Revision> {
@@ -89,7 +89,7 @@ export class Publisher {
       throw secondAdministratorRequired();
     const { organizationId } = actor;
     const summary = await runInTurns(summaryOf(base, proposal));
-    await setImmediate(); // other requests run before the transaction
+    await setImmediate(); // lets other requests run before the transaction
     const added = await this.dependencies.db.write((tx) => {
       if (store.newestId(tx, organizationId) !== base.id) return undefined;
       proposal.draft?.remove(tx);
@@ -136,7 +136,7 @@ export class Publisher {
     return revision;
   }
 
-  /** A place where the authors agree again is no longer a conflict, even if only one of them changes it later. */
+  /** A place where the authors agree again stops being a conflict, even if only one of them changes it later. */
   #settleConflicts(tx: Tx, { organizationId, document }: Revision): void {
     if (store.conflictsText(tx, organizationId) === "[]") return;
     const deployment = store.findDeployment(tx, organizationId);

@@ -35,7 +35,7 @@ export class Publishing {
   constructor(private readonly parts: GovernanceParts) {}
 
   /**
-   * Replaces everything except extensions. Harnesses that are left out disappear, except for their MCP servers and overrides.
+   * Replaces everything except extensions. Omitted harnesses disappear, except for their MCP servers and overrides.
    * @throws DomainError `governance.no_policy`, `governance.stale_revision`, `governance.invalid`, `governance.too_slow`
    */
   async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
@@ -46,7 +46,7 @@ export class Publishing {
   }
 
   /**
-   * Replaces packages, audiences, overrides and MCP servers; those that are left out are removed.
+   * Replaces packages, audiences, overrides and MCP servers; omitted ones are removed.
    * @throws DomainError as publishPolicy, with pointers into the publication
    */
   async publishExtensions(actor: Actor, publication: ExtensionsPublication): Promise<Revision> {
@@ -101,7 +101,7 @@ export class Publishing {
     return await this.#publish(actor, begun, { validated: whole, ...keeping(begun, publication) });
   }
 
-  /** @returns what `publishModels` would change, on its base revision. @throws as it does */
+  /** @returns the changes that `publishModels` would make to its base revision @throws like publishModels */
   async planModels(actor: Actor, publication: ModelsPublication): Promise<Change[]> {
     const { begun, whole } = await this.#validateModels(actor, publication);
     invariant(whole, "a publication without problems was checked against its base revision");
@@ -129,7 +129,7 @@ export class Publishing {
   }
 
   /**
-   * Publishes a former revision again, with its audiences, stamped as of today.
+   * Publishes a former revision again, with its audiences and current stamps.
    * @param to id of that revision
    * @throws DomainError `governance.not_found`, and those of publishPolicy
    */
@@ -159,7 +159,6 @@ export class Publishing {
     return { base: await documentText(base), frame: this.#frame(actor, base) };
   }
 
-  /** An unchanged document is not published. */
   async #publish(
     actor: Actor,
     base: Revision,

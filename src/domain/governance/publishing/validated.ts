@@ -9,13 +9,13 @@ import { type FinalizeContext, isSameDocument } from "./finalize.ts";
 
 /** A document compared with the current one. */
 export interface Validated {
-  /** with pointers into the request; with problems the other members have no meaning */
+  /** with pointers into the request; if there are any, the other members have no meaning */
   problems: Problem[];
   /** stamped, as JSON */
   document: string;
   /** whether it equals the current document */
   isUnchanged: boolean;
-  /** places that differ, at most PATHS_NAMED_MAX */
+  /** at most PATHS_NAMED_MAX places that differ */
   changed: string[];
 }
 
@@ -29,17 +29,17 @@ export interface BaseRevisionText {
 /** @returns the document of a JSON text that this program wrote */
 export const parse = (text: string): GovernanceConfig => JSON.parse(text);
 
-/** As parse. A text may have megabytes, so other requests run before it and after it. */
+/** Like parse. Lets other requests run before and after it, because a text may have megabytes. */
 export async function parseInTurn(text: string): Promise<GovernanceConfig> {
   await setImmediate();
   return await setImmediate(parse(text));
 }
 
-/** @returns the document as JSON. It may have megabytes, so other requests run before it and after it. */
+/** @returns the document as JSON. Lets other requests run before and after it, because a text may have megabytes. */
 export const documentText = ({ document }: Pick<Revision, "document">): Promise<string> =>
   textInTurn(document);
 
-/** As documentText, with the audiences. */
+/** Like documentText, with the audiences. */
 export const policyText = ({
   document,
   audiences,
@@ -65,7 +65,7 @@ export const refused = (problems: Problem[]): Validated => ({
   changed: [],
 });
 
-/** @returns places only, because values may be secrets */
+/** @returns only places, because values may be secrets */
 export const placesOf = (before: GovernanceConfig, after: GovernanceConfig): string[] =>
   diffDocuments(before, after)
     .slice(0, PATHS_NAMED_MAX)

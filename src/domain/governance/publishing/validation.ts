@@ -1,6 +1,6 @@
-// Checks what administrators send against the current policy, and merges the deployment file with it. These are pure functions
-// of plain values, because a thread may run them (tasks.ts). Documents are JSON texts here, which are cheap to copy to a
-// thread. publishing.ts and deployment.ts do what needs the database: artifacts, users, the transaction.
+// Checks administrators' publications against the current policy, and merges the deployment file with it. Pure functions of
+// plain values, because a thread may run them (tasks.ts). Documents are JSON texts here, which are cheap to copy to a thread.
+// publishing.ts and deployment.ts do the work that needs the database: artifacts, users, the transaction.
 import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { extendHarnesses } from "../../harnesses/harness-extension.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
@@ -37,7 +37,7 @@ import {
 } from "./publications.ts";
 import { accepted, type BaseRevisionText, parse, placesOf, refused, type Validated } from "./validated.ts";
 
-/** Called repeatedly while a text is read: whether it has taken too long. */
+/** Called repeatedly while a text is read; true if that takes too long. */
 export type TimeIsOver = () => boolean;
 
 /** Checks the text of a policy without its extensions. @throws DomainError `document.too_slow` */
@@ -60,20 +60,20 @@ export function validatePolicy(
   return problems.length > 0 ? refused(source.locate(problems)) : accepted(document, current);
 }
 
-/** Extensions, by themselves and applied to the current document. */
+/** Checked extensions, by themselves and applied to the current document. */
 export interface ValidatedExtensions {
-  /** problems of the extensions alone: those reported before and after the problems of archives */
+  /** problems of the extensions alone, to report before and after the problems of archives */
   before: Problem[];
   after: Problem[];
-  /** archives that packages name; none if packages cannot be read */
+  /** archives that packages name; empty if packages cannot be read */
   references: ArtifactReference[];
   /** undefined if the extensions are invalid or no current document was given */
   whole: Validated | undefined;
-  /** ids of the packages, in their order */
+  /** ids of the packages, in order */
   packages: string[];
 }
 
-/** @param extensions an ExtensionsPublication as JSON; @param base undefined if the author started from another revision */
+/** @param extensions an ExtensionsPublication as JSON; @param base undefined if the author started from a different revision */
 export function validateExtensions({
   extensions,
   base,
@@ -87,7 +87,7 @@ export function validateExtensions({
   const { packageOverrides = {}, mcp = {} } = publication;
   const { document, problems } = readDraft(extensionsDocument(publication));
   const placed = (found: readonly Problem[]) => found.map(extensionsPointer(mcp, packageOverrides));
-  // The draft lacks unreadable packages, so the following ones would get wrong numbers.
+  // The draft lacks unreadable packages, so later ones would get wrong numbers.
   const areRead = !problems.some(({ pointer }) => pointer.startsWith("/packages"));
   const after: Problem[] = [];
   if (problems.length === 0 && !frame.isEdit)
@@ -122,7 +122,7 @@ export function validateHarness(
     base,
     frame,
   }: {
-    /** undefined for an unknown one: then only the settings are read */
+    /** undefined for an unknown revision; then only the settings are read */
     harness: HarnessKey | undefined;
     publication: Pick<
       HarnessPublication,
@@ -167,7 +167,7 @@ function allowedWith(
   return isAllowed ? [...allowed, harness] : allowed.filter((key) => key !== harness);
 }
 
-/** @param former a document that was published once; its ranges are not checked again */
+/** @param former a formerly published document, whose ranges are not checked again */
 export function validateFormerRevision({
   former,
   base,
@@ -205,7 +205,7 @@ export function validateSection({ input, variables, frame }: WantedSection): {
 export interface Joined {
   conflicts: string[];
   problems: Problem[];
-  /** published anyway, although workstations may not get a harness or an archive */
+  /** problems that do not prevent publishing: workstations may fail to get a harness or an archive */
   warnings: Problem[];
   /** stamped, as JSON */
   document: string;
@@ -218,9 +218,9 @@ export interface Joined {
 export interface JoinRequest {
   /** the current document; undefined at the first start */
   current: string | undefined;
-  /** the file as it was last read, and where it was not followed */
+  /** the last version of the file, and the places that did not follow it */
   known: { baseline: string; conflicts: readonly string[] } | undefined;
-  /** the file as it is now; undefined if it has no section */
+  /** the current version of the file; undefined if it has no section */
   wanted: string | undefined;
   frame: FinalizeContext;
 }
@@ -259,7 +259,7 @@ function packageAt(path: string): string[] {
   return list === "packages" && id !== undefined && rest.length === 0 ? [id] : [];
 }
 
-/** The dashboard's package is in force at a conflict, and so are its uses. Uses of a package that the file removed end with it. */
+/** In a conflict the dashboard's package and its overrides apply. Overrides of a package that the file removed end with it. */
 const withUsesOf = (
   inForce: GovernanceConfig,
   joined: GovernanceConfig,
@@ -267,7 +267,7 @@ const withUsesOf = (
 ): GovernanceConfig =>
   withoutFormerOverrides(withOwnOverrides(joined, new Map(kept.map((id) => [id, inForce]))), inForce);
 
-/** @param open conflicts @returns the places of the uses of a package that no open conflict contains */
+/** @param open conflicts @returns the places of the package's overrides that no open conflict contains */
 const usesOf = (id: string, open: ReadonlySet<string>): string[] =>
   HARNESS_KEYS.map((key) => ["harnesses", key, "package_overrides", id])
     .filter((tokens) => !tokens.some((_, at) => open.has(pointerOf(tokens.slice(0, at)))))
@@ -277,7 +277,7 @@ export interface Sides {
   /** a document with its audiences as JSON */
   before: string;
   after: string;
-  /** as for changeListOf */
+  /** see changeListOf */
   isHidden?: boolean;
 }
 
@@ -288,7 +288,7 @@ export function difference({ before, after, isHidden = false }: Sides): ChangeLi
   return changeListOf(diffRevisions(from, to), { isHidden, documents: [from.document, to.document] });
 }
 
-/** @returns places that differ between two documents, for a caller that started from the former */
+/** @returns the number of places that differ between two documents */
 export const compare = ({ before, after }: { before: string; after: string }): string[] =>
   placesOf(parse(before), parse(after));
 

@@ -1,5 +1,5 @@
-// The policy as administrators read and send it: schemas, and revisions in their shape. It is never personalized; to clients
-// the command line and the dashboard are one author.
+// The policy in the API for administrators: schemas, and functions that fill them. It is never personalized; to clients the
+// command line and the dashboard are one author.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
@@ -34,7 +34,8 @@ export const AdminConfig = Type.Object({
       "Places where the deployment file has a different value; an entry of a list is named by its id or name",
   }),
   warnings: Type.Array(Problem, {
-    description: "What may prevent workstations from fetching an archive or uploading captured sessions",
+    description:
+      "Warnings: reasons why workstations may fail to fetch an archive or upload captured sessions",
   }),
   created_at: Time,
 });
@@ -57,7 +58,7 @@ export const HarnessManagedConfigs = Type.Object({
 export const GovernanceRevision = Type.Object({
   revision: Type.String(),
   created_at: Time,
-  created_by_email: Type.Union([Type.String(), Type.Null()], { description: "Null where no user published" }),
+  created_by_email: Type.Union([Type.String(), Type.Null()], { description: "Null if no user published it" }),
   origin: Type.Union(WIRE_ORIGINS.map((origin) => Type.Literal(origin))),
   comment: Nullable,
   summary: Type.Union([Type.String(), Type.Null()], {
@@ -73,7 +74,7 @@ export const DeploymentConfigExport = Type.Object({
 
 const publication = {
   base_revision: Type.Optional(
-    Type.String({ description: "The revision that the author began from; may be left out beside If-Match" }),
+    Type.String({ description: "The base revision of the author; may be omitted if If-Match is sent" }),
   ),
   comment: Type.Optional(Type.String({ description: `At most ${COMMENT_LENGTH_MAX} characters` })),
 };
@@ -83,7 +84,7 @@ export const UpdateAdminConfig = Type.Object(
   { additionalProperties: false },
 );
 
-/** An audience as administrators send it. */
+/** An audience in a request. */
 export const SentAudience = Type.Object(
   {
     scope: PackageAudience.properties.scope,
@@ -98,7 +99,7 @@ export const SentAudience = Type.Object(
   { additionalProperties: false },
 );
 
-/** The domain checks packages, overrides and servers, and names every problem. */
+/** The domain checks packages, overrides and servers, and reports every problem. */
 export const UpdateExtensions = Type.Object(
   {
     ...publication,
@@ -147,7 +148,7 @@ const revisionOf = ({ document, audiences, ...rest }: RevisionText): Shown => ({
   audiences: JSON.parse(audiences),
 });
 
-/** JSON as it is sent. */
+/** JSON in the form that is sent. */
 export type JsonBytes = Uint8Array<ArrayBuffer>;
 
 export const jsonBytes = (value: unknown): JsonBytes => new TextEncoder().encode(JSON.stringify(value));
@@ -164,7 +165,7 @@ export const adminConfigBytes = ({
 export const managedText = ({ document }: Pick<RevisionText, "document">): string =>
   managedYaml(JSON.parse(document));
 
-/** @param document a GovernanceConfig as JSON @returns all of it as YAML */
+/** @param document a GovernanceConfig as JSON @returns the whole document as YAML */
 export const wholeText = ({ document }: Pick<RevisionText, "document">): string =>
   documentYaml(JSON.parse(document));
 
@@ -179,11 +180,11 @@ export const harnessConfigBytes = ({
 export const harnessConfigsBytes = (revision: RevisionText): JsonBytes =>
   jsonBytes(toHarnessConfigs(revisionOf(revision)));
 
-/** The facts about a revision that administrators see in addition to its content. */
+/** Facts about a revision that administrators see in addition to its content. */
 export interface AdminExtras {
   /** places where the deployment file differs, as a JSON array */
   conflicts: string;
-  /** the address that `session_upload` should name, if known */
+  /** the URL that `session_upload` should name, if known */
   presignUrl: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Filters and pages of what the catalog offers. It has at most 5,000 entries, so that a page is cut from all of them.
+// Filters and pages of catalog entries. The catalog has at most 5,000 entries, so pages are cut from the full list.
 import type { Problem } from "../../../platform/errors.ts";
 import { type Page, readWord, refuseProblems } from "../../shared/page.ts";
 import { type CatalogView, OFFERS } from "./catalog-views.ts";
@@ -7,19 +7,19 @@ import { type ContentQuery, pageOf, readContentFilter } from "./package-filter.t
 const ARCHIVE_PLACES = ["here", "elsewhere"] as const;
 const CATALOG_SORTS = ["catalog", "id", "-id"] as const;
 
-/** The request of a caller, before any check. */
+/** The unchecked request. */
 export interface OfferQuery extends ContentQuery {
   offer?: string | undefined;
-  /** where the archive is */
+  /** location of the archive */
   archive?: string | undefined;
   sort?: string | undefined;
 }
 
-/** @returns all entries that match, in the wanted order @throws DomainError `catalog.invalid_query` */
+/** @returns all matching entries, in the requested order @throws DomainError `catalog.invalid_query` */
 export const matchingOffers = (views: readonly CatalogView[], query: OfferQuery): CatalogView[] =>
   checked(views, query).matching;
 
-/** @returns one page of the entries that match @throws DomainError `catalog.invalid_query` */
+/** @returns one page of the matching entries @throws DomainError `catalog.invalid_query` */
 export function pageOfOffers(views: readonly CatalogView[], query: OfferQuery): Page<CatalogView> {
   const { matching, request } = checked(views, query);
   return pageOf(matching, request);

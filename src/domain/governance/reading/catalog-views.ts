@@ -1,20 +1,20 @@
-// What the catalog offers beside what the policy, and the draft of the reader, already have.
+// Compares catalog entries with the packages of the policy and of the reader's draft.
 import { type CatalogSummary, updateOf } from "../../catalog/service.ts";
 import type { GovernanceConfig } from "../model.ts";
 
 export const OFFERS = ["new", "update", "taken"] as const;
-/** The effect of taking an entry of the catalog: it adds the package, replaces it by another version, or changes nothing. */
+/** The effect of taking a catalog entry: adds the package, replaces it with another version, or changes nothing. */
 type Offer = (typeof OFFERS)[number];
 
 export interface CatalogView extends CatalogSummary {
-  /** version in the policy in force */
+  /** version in the current policy */
   published: string | undefined;
-  /** version in the draft of the reader, or in the policy if there is none */
+  /** version in the reader's draft, or in the policy if there is no draft */
   drafted: string | undefined;
   offer: Offer;
 }
 
-/** @param draft what the reader's draft says; undefined for none */
+/** @param draft packages of the reader's draft; undefined for none */
 export function catalogViews(
   entries: readonly CatalogSummary[],
   { policy, draft = policy }: Readonly<Record<"policy" | "draft", GovernanceConfig | undefined>>,

@@ -28,7 +28,7 @@ interface ExplainedValue {
 interface ExplainedPackage {
   id: string;
   version: string;
-  /** installed, or the reason why not */
+  /** `installed`, or the reason why not */
   state: "installed" | "hidden" | "disabled" | "other_harness" | "other_version";
   line: number | undefined;
 }
@@ -41,7 +41,7 @@ export interface Explanation {
   isRequired: boolean;
   /** why the given version is not allowed; absent if it is allowed or none was given */
   versionRefusal: string | undefined;
-  /** what the policy enforces */
+  /** values that the policy enforces */
   values: ExplainedValue[];
   /** pointers of known settings that the policy leaves to the harness and its user */
   defaults: string[];
@@ -62,9 +62,9 @@ export function assertQuestion({ harness, version }: Question): void {
 }
 
 interface Explained {
-  /** of the revision, see policy-lines.ts */
+  /** lines of the revision, see policy-lines.ts */
   lines: LinesByPointer;
-  /** @returns the current facts, requested if a version is to be checked */
+  /** @returns the current facts; called only to check a version */
   harnesses: () => readonly Harness[];
   userGroups: Pick<UserGroups, "of">;
 }
@@ -95,7 +95,7 @@ export function explain(
   };
 }
 
-/** The effect of a revision on a user, in a few figures. */
+/** A summary of a revision's effect on a user. */
 export interface PolicySummary {
   revision: Pick<Revision, "id" | "sequence" | "createdAtMs">;
   /** harnesses that may run, in published order */
@@ -106,7 +106,7 @@ export interface PolicySummary {
   packages: number;
 }
 
-/** @returns the effect of the revision on the user, without values and lines */
+/** @returns the effect of the revision on the user, without values or lines */
 export function summarize(
   revision: Revision,
   userId: string,

@@ -1,5 +1,5 @@
 // The deployment file that would produce this policy again: the configuration file with the document as its section
-// `governance`. Every probable secret (secrets/likely-secrets.ts) is replaced by a reference to the environment.
+// `governance`. Every probable secret (secrets/likely-secrets.ts) is replaced with a reference to the environment.
 
 import { numberReferenceTo, referenceIn, referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";
@@ -31,15 +31,15 @@ export function exportedBytes({
   return jsonBytes({ yaml, redactions: listed });
 }
 
-/** The configuration file, and the settings that are secrets whatever their names are. */
+/** The configuration file, and its settings that are secrets whatever their names. */
 export interface Configuration {
   /** a mapping, as JSON */
   content: string;
-  /** dotted key and environment variable of each */
+  /** dotted key and environment variable of each secret setting */
   secrets: readonly (readonly [string, string])[];
 }
 
-/** Where packages were mirrored from, by their id. */
+/** Origins of mirrored packages, by package id. */
 export type ManagedSources = Readonly<
   Record<
     string,
@@ -109,18 +109,18 @@ const variableFor = (path: readonly string[]): string =>
     .replaceAll(/[^A-Za-z0-9]+/g, "_")
     .toUpperCase()}`;
 
-/** Two places may lead to the same name; the second gets a number. */
+/** Two places may produce the same name; the second gets a number. */
 class FreeNames {
   readonly #taken = new Set<string>();
   readonly #numbers = new Map<string, number>();
 
-  /** @returns the name of a setting's variable, which is reserved for the setting */
+  /** @returns the name of a setting's variable, which only the setting may use */
   fixed(name: string | undefined): string | undefined {
     if (name !== undefined) this.#taken.add(name);
     return name;
   }
 
-  /** @returns the name, or the first numbered one that is free */
+  /** @returns the name, or the first free numbered one */
   free(name: string): string {
     let candidate = name;
     let number = this.#numbers.get(name) ?? 1;

@@ -1,4 +1,4 @@
-// The filters that lists of packages share, whether the policy or the catalog has them.
+// Filters for the package lists of the policy and the catalog.
 
 import type { Problem } from "../../../platform/errors.ts";
 import { PACKAGE_KINDS, type PackageContent } from "../../catalog/service.ts";
@@ -12,7 +12,7 @@ import {
   readWord,
 } from "../../shared/page.ts";
 
-/** The request of a caller, before any check. */
+/** The unchecked request. */
 export interface ContentQuery extends PageQuery {
   kind?: string | undefined;
   harness?: string | undefined;
@@ -23,7 +23,7 @@ interface Listed extends PackageContent {
   name?: string | undefined;
 }
 
-/** @returns the wanted page, and whether a package has the wanted name and content; valid only without problems */
+/** @returns the requested page and a filter by name and content; valid only without problems */
 export function readContentFilter(
   query: ContentQuery,
   problems: Problem[],
@@ -41,7 +41,7 @@ export function readContentFilter(
   };
 }
 
-/** @returns the page of a list that is in memory */
+/** @returns the page of an in-memory list */
 export function pageOf<Row>(rows: readonly Row[], request: PageRequest): Page<Row> {
   const { page, perPage } = request;
   const offset = offsetOf(request);

@@ -1,10 +1,10 @@
-// SQL that reads what single revisions say about one package, without their documents.
+// SQL that reads one package from single revisions, without reading whole documents.
 import { eq, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { governanceRevisions } from "../tables.ts";
 
-/** What a revision says about a package: each member as JSON; null for nothing. */
+/** A package in a revision: each member as JSON; null for none. */
 export interface PackageInRevision {
   /** the package itself */
   entry: string | null;
@@ -13,7 +13,7 @@ export interface PackageInRevision {
   use: string | null;
 }
 
-/** @returns a function that reads what a revision says */
+/** @returns a function that reads the package in a revision */
 export function packageInRevisions(
   connection: Connection,
   packageId: string,

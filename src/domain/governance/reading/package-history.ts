@@ -1,27 +1,27 @@
-// The revisions that changed one package, its audience, or what harnesses do with it.
+// Finds the revisions that changed one package, its audience, or its overrides.
 import type { Db } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { REVISIONS_LISTED_MAX } from "../model.ts";
 import * as revisions from "../store.ts";
 import { type PackageInRevision, packageInRevisions } from "./package-history-store.ts";
 
-/** Changes that are returned; older revisions are not read then. */
+/** Maximum number of changes to return; older revisions are not read. */
 export const PACKAGE_CHANGES_MAX = 10;
 
 const NOTHING: PackageInRevision = { entry: null, audience: null, use: null };
 
 export interface PackageChange {
   revision: revisions.RevisionSummary;
-  /** version before and after; undefined where the policy did not have the package */
+  /** version before and after; undefined if the policy did not have the package */
   from: string | undefined;
   to: string | undefined;
-  /** whether who gets it changed, for a package that stayed */
+  /** whether the audience of a remaining package changed */
   isAudienceChanged: boolean;
-  /** whether what a harness does with it changed, for a package that stayed */
+  /** whether an override of a remaining package changed */
   isUseChanged: boolean;
 }
 
-/** @returns the newest changes first, among the newest REVISIONS_LISTED_MAX revisions; at most PACKAGE_CHANGES_MAX */
+/** @returns at most PACKAGE_CHANGES_MAX changes among the newest REVISIONS_LISTED_MAX revisions, newest first */
 export function* packageHistory(
   { read }: Pick<Db, "read">,
   organizationId: string,
@@ -34,7 +34,7 @@ export function* packageHistory(
   yield;
   for (const [at, revision] of newest.entries()) {
     const former = newest[at + 1];
-    // The revision before the last one that is read is known only for the first revision.
+    // The predecessor of the oldest revision read is known only if that is the first revision.
     if (!after || (!former && newest.length === REVISIONS_LISTED_MAX)) break;
     const before = former ? (packageIn(former.id) ?? NOTHING) : NOTHING;
     const change = changeBetween(before, after);

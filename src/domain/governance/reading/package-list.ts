@@ -1,4 +1,4 @@
-// Filters and pages of the list of packages of a policy. A policy has at most 5,000, so that a page is cut from all of them.
+// Filters and pages of a policy's packages. A policy has at most 5,000, so pages are cut from the full list.
 import type { Problem } from "../../../platform/errors.ts";
 import { type Page, readWord, refuseProblems } from "../../shared/page.ts";
 import { type ContentQuery, pageOf, readContentFilter } from "./package-filter.ts";
@@ -8,20 +8,20 @@ const AUDIENCE_SCOPES = ["organization", "users"] as const;
 const PACKAGE_ORIGINS = ["catalog", "own"] as const;
 const PACKAGE_SORTS = ["id", "-id"] as const;
 
-/** The request of a caller, before any check. */
+/** The unchecked request. */
 export interface PackageQuery extends ContentQuery {
   audience?: string | undefined;
   origin?: string | undefined;
-  /** `true` or `false`: whether the catalog offers another version */
+  /** `true` or `false`: whether the catalog has another version */
   update?: string | undefined;
   sort?: string | undefined;
 }
 
-/** @returns all packages that match, in the wanted order @throws DomainError `package.invalid_query` */
+/** @returns all matching packages, in the requested order @throws DomainError `package.invalid_query` */
 export const matchingPackages = (views: readonly PackageView[], query: PackageQuery): PackageView[] =>
   checked(views, query).matching;
 
-/** @returns one page of the packages that match @throws DomainError `package.invalid_query` */
+/** @returns one page of the matching packages @throws DomainError `package.invalid_query` */
 export function pageOfPackages(views: readonly PackageView[], query: PackageQuery): Page<PackageView> {
   const { matching, request } = checked(views, query);
   return pageOf(matching, request);

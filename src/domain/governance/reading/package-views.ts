@@ -1,5 +1,5 @@
-// What lists and pages say about the packages of a policy: what each installs, for which harnesses and people, whether the catalog
-// offers another version, and what the draft of the reader makes of it.
+// Describes the packages of a policy for lists and pages: what each installs, for which harnesses and users, whether the
+// catalog has another version, and how the reader's draft changes it.
 import { isDeepStrictEqual } from "node:util";
 import { ownMember } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -17,12 +17,12 @@ import type { GovernanceConfig, PackageAudience, Revision } from "../model.ts";
 type DraftState = "same" | "added" | "changed" | "removed";
 
 export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" | "name" | "version"> {
-  /** of `harnesses`: those that have it turned off */
+  /** those of `harnesses` that have it turned off */
   disabledFor: readonly HarnessKey[];
   audience: PackageAudience;
   /** whether the catalog has a package with this id */
   isFromCatalog: boolean;
-  /** what the catalog offers in its place */
+  /** the catalog's version, if different */
   update: PackageVersion | undefined;
   draft: DraftState;
 }
@@ -30,7 +30,7 @@ export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" |
 type Policy = Pick<Revision, "document" | "audiences">;
 
 interface ComparedSources {
-  /** of the reader, if there is one */
+  /** the reader's draft, if there is one */
   draft: Policy | undefined;
   /** versions of the catalog by id */
   offered: ReadonlyMap<string, PackageVersion>;
@@ -52,7 +52,7 @@ export function* packageViews(policy: Policy, { draft, offered }: ComparedSource
   return views;
 }
 
-/** @returns packageViews of the one with that id; undefined if neither the policy nor the draft has it */
+/** @returns the view of the package with that id; undefined if neither the policy nor the draft has it */
 export function packageView(
   policy: Policy,
   id: string,
@@ -103,11 +103,11 @@ function viewOf(
 const isDisabled = ({ harnesses }: GovernanceConfig, key: HarnessKey, id: string): boolean =>
   ownMember(harnesses[key]?.package_overrides ?? {}, id)?.enabled === false;
 
-/** @returns who gets the package */
+/** @returns the audience of the package */
 const audienceOf = ({ audiences }: Pick<Policy, "audiences">, id: string): PackageAudience =>
   ownMember(audiences, id) ?? { scope: "organization", user_ids: [] };
 
-/** @returns everything that a policy says about a package */
+/** @returns the package with its audience and overrides */
 const packageState = (policy: Policy, managed: ManagedPackage) => [
   managed,
   audienceOf(policy, managed.id),

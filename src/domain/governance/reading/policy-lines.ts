@@ -1,5 +1,5 @@
-// The lines of values in the text that `policy show` prints. To find them, the whole text is written and parsed, which takes
-// seconds for a large document: a thread does it once for each revision (tasks.ts).
+// The lines of values in the text that `policy show` prints. Finding them means writing and parsing the whole text, which takes
+// seconds for a large document, so a thread does it once per revision (tasks.ts).
 import { LRUCache } from "lru-cache";
 import { escapedToken, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
@@ -11,7 +11,7 @@ import { documentText } from "../publishing/validated.ts";
 /** 1-based, by pointer into the document. */
 export type LinesByPointer = ReadonlyMap<string, number>;
 
-/** Revisions whose lines are kept: administrators compare few. */
+/** Maximum number of revisions whose lines are cached; administrators compare few. */
 const REVISIONS_KEPT = 4;
 
 export class PolicyLines {
@@ -20,7 +20,7 @@ export class PolicyLines {
   /** @param find runs `policyLines`, perhaps in a thread */
   constructor(private readonly find: (document: string) => Promise<ReturnType<typeof policyLines>>) {}
 
-  /** @returns the lines of what is set for harnesses, and of packages @throws DomainError `document.busy` */
+  /** @returns the lines of packages and of values set for harnesses @throws DomainError `document.busy` */
   of({ id, document }: Pick<Revision, "id" | "document">): Promise<LinesByPointer> {
     const kept = this.#kept.get(id);
     if (kept) return kept;
@@ -36,7 +36,9 @@ export class PolicyLines {
   }
 }
 
-/** @param document a GovernanceConfig as JSON @returns pairs of pointer and line as JSON, which is cheaper to get from a thread */
+/**
+ * @param document a GovernanceConfig as JSON @returns pairs of pointer and line as JSON, which is cheaper to receive from a thread
+ */
 export function policyLines({ document: text }: { document: string }): string {
   const document: GovernanceConfig = JSON.parse(text);
   const policies = Object.entries(document.harnesses);
@@ -58,8 +60,8 @@ export interface Leaf {
 }
 
 /**
- * @param above pointer of the value
- * @returns every value in it. A list is one value; empty mappings and lists set nothing.
+ * @param above pointer to the value
+ * @returns every value in it. A list is one value; empty mappings and lists do not count.
  */
 export function leavesOf(value: unknown, above: string): Leaf[] {
   const leaves: Leaf[] = [];

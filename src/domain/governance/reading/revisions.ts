@@ -1,5 +1,5 @@
-// Reads revisions: the current one, any other, the list. A revision never changes, so revisions are cached. The current
-// revision and the names of authors are read again whenever governance rows may have changed.
+// Reads revisions: the current one, any other, and lists. Revisions are cached, because they never change. The current revision
+// and the names of authors are read again whenever governance rows may have changed.
 import { LRUCache } from "lru-cache";
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -14,17 +14,17 @@ export interface RevisionPage {
   limit?: string | undefined;
 }
 
-/** Revisions kept in memory: workstations report on the current one and a few before it. */
+/** Maximum number of cached revisions: workstations report the current one and a few earlier ones. */
 export const REVISIONS_KEPT_MAX = 8;
 
 interface Known {
-  /** of the cache's topic when it was looked up */
+  /** revision of the cache's topic at the lookup */
   at: number;
   revision: Revision | undefined;
 }
 
 interface Kept {
-  /** of the cache's topic when it was last compared with its row */
+  /** revision of the cache's topic at the last comparison with its row */
   at: number;
   revision: Revision;
 }
@@ -35,7 +35,7 @@ export class Revisions {
 
   constructor(private readonly db: Db) {}
 
-  /** @returns the current revision, the same object until another one is published; undefined before the first start */
+  /** @returns the current revision, the same object until the next publication; undefined before the first start */
   current(organizationId: string): Revision | undefined {
     const at = this.db.revision("governance");
     const known = this.#current.get(organizationId);
@@ -94,7 +94,7 @@ export class Revisions {
   }
 
   /**
-   * @param reference as for `named`, or the id of a revision that a restore has removed here: workstations may still report it
+   * @param reference like for `named`, or the id of a revision that a restore removed, because workstations may still report it
    * @returns the id
    * @throws DomainError `governance.not_found`
    */
@@ -125,16 +125,16 @@ export class Revisions {
   }
 
   /**
-   * @param before number of a revision: only earlier ones
-   * @returns at most REVISIONS_LISTED_MAX without their documents, the newest first
+   * @param before number of a revision; only earlier ones are listed
+   * @returns at most REVISIONS_LISTED_MAX revisions without documents, newest first
    */
   list(organizationId: string, before?: number): store.RevisionSummary[] {
     return store.listRevisions(this.db.read, organizationId, { limit: REVISIONS_LISTED_MAX, before });
   }
 
   /**
-   * @param query as it was sent: a cursor is the id or the number of the last revision of the page before
-   * @returns a page of the list, the newest first
+   * @param query unchecked; a cursor is the id or the number of the last revision of the previous page
+   * @returns a page of the list, newest first
    * @throws DomainError `governance.bad_page`
    */
   page(organizationId: string, { cursor, limit: text }: RevisionPage): store.RevisionSummary[] {
@@ -152,7 +152,7 @@ export class Revisions {
     return store.findSequence(this.db.read, organizationId, reference);
   }
 
-  /** Marks a revision as most recently used, so that it is evicted last. @returns it */
+  /** Marks a revision as most recently used. @returns it */
   keep(revision: Revision): Revision {
     this.#kept.set(revision.id, { at: this.db.revision("governance"), revision });
     return revision;

@@ -1,5 +1,5 @@
-// What a revision changed, in a few words, for the history: "2 packages updated, codex range narrowed". It is written when the
-// revision is published, because the history must not read the documents.
+// Summarizes the changes of a revision for the history: "2 packages updated, codex range narrowed". The summary is stored at
+// publication, so that the history need not read documents.
 import { isDeepStrictEqual } from "node:util";
 import { countText } from "../../../platform/count-text.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -8,12 +8,12 @@ import { type GovernanceConfig, type HarnessPolicy, NO_POLICY, type Revision } f
 import { changedAudiences } from "../publishing/diff.ts";
 import { isNarrower } from "../versions/narrowing.ts";
 
-/** Changes that a summary names; others are counted. */
+/** Maximum number of changes that a summary names; others are counted. */
 export const SUMMARY_PARTS_MAX = 6;
 
 type Policy = Pick<Revision, "document" | "audiences">;
 
-/** @returns one line; the first revision has no former one, and a revision that differs in stamps only has no words */
+/** @returns one line; empty for a revision that differs only in stamps; `former` is undefined for the first revision */
 export function* summaryOf(former: Policy | undefined, next: Policy): Steps<string> {
   if (!former) return "first policy";
   const audiences = new Set(changedAudiences(former, next).map((path) => path.split("/")[2])).size;
@@ -63,7 +63,7 @@ function harnessParts(key: HarnessKey, former: GovernanceConfig, next: Governanc
 function rangePart(key: HarnessKey, before: HarnessPolicy, after: HarnessPolicy): string[] {
   const [from, to] = [before.version_requirement, after.version_requirement];
   const accepts = after.allow_unverified_versions === true;
-  // Without a range, the question of unverified versions does not arise.
+  // Without a range, unverified versions do not matter.
   const isAsked = to !== undefined && accepts !== (before.allow_unverified_versions === true);
   const unverified = isAsked ? [`${key} ${accepts ? "accepts" : "refuses"} unverified versions`] : [];
   if (from === to) return unverified;

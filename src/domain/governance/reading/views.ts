@@ -1,5 +1,5 @@
-// A revision as administrators read it: complete responses as bytes, because writing a large document as YAML takes longer than
-// other callers should wait. admin-view.ts and export.ts define their shapes.
+// Revisions for administrators: complete responses as bytes, because writing a large document as YAML would make other callers
+// wait too long. admin-view.ts and export.ts define their shapes.
 import { LRUCache } from "lru-cache";
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
@@ -15,7 +15,7 @@ import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { Configuration, ManagedSources } from "./export.ts";
 
-/** Texts that are compared again without a new comparison; each has at most some megabytes. */
+/** Maximum number of cached comparisons; each text has at most a few megabytes. */
 const TEXT_DIFFERENCES_KEPT = 4;
 
 /** A revision, whose document never changes, or a version of a draft. */
@@ -33,8 +33,8 @@ export class Views {
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask" | "settings">) {}
 
   /**
-   * @returns a name for the content of `adminConfig`: the id of the revision and, after a dot, a digest of what changes without a
-   *   new revision, if there is any: conflicts with the deployment file, and warnings about the upload address
+   * @returns a tag of the content of `adminConfig`: the id of the revision and, after a dot, a digest of parts that change
+   * without a new revision, if there are any: conflicts with the deployment file, and warnings about the upload URL
    */
   adminVersion({ id, organizationId, document }: Revision): string {
     const conflicts = store.conflictsText(this.parts.db.read, organizationId);
@@ -83,7 +83,7 @@ export class Views {
   }
 
   /**
-   * @param isInWords whether values are written as words, without the content of mappings
+   * @param isInWords whether to write values as words, without the content of mappings
    * @returns the texts of values, in a thread if they are long
    */
   shownPlaces(
@@ -93,15 +93,15 @@ export class Views {
     return this.parts.runTask("shownPlaces", { places: JSON.stringify(places), isHidden, isInWords });
   }
 
-  /** @param isHidden as for changeListOf @returns every place where two revisions differ, audiences included */
+  /** @param isHidden see changeListOf @returns every place where two revisions differ, audiences included */
   async difference(before: Revision, after: Revision, isHidden = false): Promise<ChangeList> {
     const sides = { before: await policyText(before), after: await policyText(after) };
     return await this.parts.runTask("difference", { ...sides, isHidden });
   }
 
   /**
-   * Remembers the last ones: an administrator opens the review of a draft, and publishes from it.
-   * @param isHidden as for shownText
+   * Caches the last results, because an administrator opens the review of a draft and then publishes from it.
+   * @param isHidden see shownText
    * @returns the lines in which two policies differ as text; undefined if there are too many to compare
    */
   textDifference(before: Written, after: Written, isHidden = false): Promise<TextHunk[] | undefined> {

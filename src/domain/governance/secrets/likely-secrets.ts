@@ -1,6 +1,6 @@
-// Finds what is probably a secret in a policy or a configuration file, by its name, its place and its form. This is the only such
-// search: exports replace what it finds by references, the console hides it until a reader asks for it, and the review and the form
-// of an MCP server warn before it is sent to workstations.
+// Finds probable secrets in a policy or a configuration file, by name, place and form. Nothing else searches for secrets:
+// exports replace the findings with references, the console hides them until a reader requests them, and the review and the
+// form of an MCP server warn before they are sent to workstations.
 import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject, type JsonObject, ownMember } from "../../../platform/json/json-object.ts";
 import type { McpServer } from "../model.ts";
@@ -9,29 +9,29 @@ import { isDescription, isNameOfSecretNumber, isSecretName } from "./secret-name
 import { flagIn, isSecretText, isSecretUnder } from "./secret-texts.ts";
 
 export interface Secret {
-  /** from the root of the document, as in document-paths.ts, or with positions in all lists if the search is numbered */
+  /** path from the root of the document, as in document-paths.ts, or with positions in all lists if the search is numbered */
   path: readonly string[];
   value: string | number;
   /** the value in the other document */
   former: unknown;
-  /** It is found only because every variable of an MCP server counts as a secret. */
+  /** true if it counts only because it is a variable of an MCP server */
   isVariable: boolean;
 }
 
 interface Search {
   /** the path of the value, if it is a part of a document */
   path?: readonly string[];
-  /** the value in another document that `former` is taken from */
+  /** the value in another document, which supplies `former` */
   former?: unknown;
   /** whether entries of lists have positions instead of names */
   isNumbered?: boolean;
   /** @returns whether something else marks the text at the path as a secret */
   isMarked?(path: readonly string[]): boolean;
-  /** @returns what takes the place of the secret, or its own value */
+  /** @returns the replacement of the secret, or the secret itself */
   replace(secret: Secret): unknown;
 }
 
-/** @returns the value with every secret replaced, and the value itself if nothing was */
+/** @returns the value with every secret replaced; the value itself if it has none */
 export function replaceSecrets(value: unknown, { path = [], former, ...search }: Search): unknown {
   return new Walk(search).replaced(value, { path, former, ...markAt(path) });
 }
@@ -48,7 +48,6 @@ export function likelySecretsIn(server: Partial<McpServer>): string[] {
   return found;
 }
 
-/** Why everything below a place is a secret. */
 interface Mark {
   /** a name above says so */
   isNamed: boolean;
@@ -59,7 +58,7 @@ interface Mark {
 interface At extends Mark {
   path: readonly string[];
   former: unknown;
-  /** the nearest name above entries of lists, or the flag before an argument */
+  /** the nearest name above list entries, or the flag before an argument */
   name?: string;
 }
 
@@ -115,7 +114,7 @@ const isSecretNumber = ({ path, isNamed }: At): boolean => isNamed && isNameOfSe
 /** @returns the name of a value, or of the list that it is in */
 const nameOf = (path: readonly string[]): string => path.findLast((token) => !/^\d+$/.test(token)) ?? "";
 
-/** A policy may be a section of a configuration file. */
+/** Covers a policy that is a section of a configuration file. */
 const withoutSection = (path: readonly string[]): readonly string[] =>
   path[0] === "governance" ? path.slice(1) : path;
 
@@ -128,7 +127,7 @@ function isEntryList(path: readonly string[]): boolean {
   return last === "package_overrides" || (last === "packages" && withoutSection(path).length === 1);
 }
 
-/** @returns the mark of a member. A reference in place of a harmless variable costs little. */
+/** @returns the mark of a member. Replacing a harmless variable with a reference does little harm. */
 const markOf = (name: string, { path, isNamed, isVariable }: Pick<At, "path"> & Mark): Mark => ({
   isNamed: isSecretName(name) || (isNamed && !isDescription(name, nameOf(path))),
   isVariable: isVariable || (name === "env" && SERVER_LISTS.includes(path.at(-2) ?? "")),
@@ -175,7 +174,10 @@ function namedFormer(path: readonly string[], former: unknown): FormerOf {
   return (name) => parts?.get(name);
 }
 
-/** Values of lists of equal length are compared one by one. Otherwise values have moved: one that the other list has is the same. */
+/**
+ * Values of lists of equal length are compared by position. Otherwise values have moved, so a value counts as the same if the
+ * other list has it.
+ */
 function listedFormer(values: readonly unknown[], { former, ...at }: At): FormerOf {
   if (!Array.isArray(former)) return () => undefined;
   if (former.length === values.length) return (index) => former[Number(index)];

@@ -1,8 +1,8 @@
-// Distinguishes keys without a known form from names: a random text has few runs of letters that could be words.
+// Distinguishes keys of unknown form from names: a random text has few runs of letters that could be words.
 import { UUID_PATTERN } from "../../../platform/ids.ts";
 
 export const RANDOM_CHARACTERS_MIN = 20;
-/** A longer text is a picture or an archive. */
+/** A longer text is an image or an archive. */
 export const RANDOM_CHARACTERS_MAX = 4_096;
 const CHARACTERS = /^[\w+/=.~-]+$/;
 /** a path, or a digest as in lock files */
@@ -19,7 +19,7 @@ const WORD = /[A-Z]?[a-z]{3,}|[A-Z]{3,}|\d{4,}/g;
 const OUTSIDE_WORDS_MIN = 0.4;
 const OUTSIDE_WORDS_MIN_OF_BASE64 = 0.3;
 const ONE_CASE = /^(?:[a-z\d]{24,}|[A-Z\d]{24,})$/;
-/** Of random letters and digits, 40 % are followed by one of the other kind. */
+/** In random text, a letter is next to a digit in 40 % of the places. */
 const CHANGES_MIN = 0.28;
 
 /** @returns whether a text looks like a random key: hexadecimal, base64 or letters mixed with digits */
@@ -35,10 +35,10 @@ export function isRandomText(text: string): boolean {
   return outsideWords(text, isBase64 ? 1 : PART_CHARACTERS_MIN) >= least * text.length;
 }
 
-/** @returns how often a letter is beside a digit */
+/** @returns how often a letter is next to a digit */
 const changesIn = (text: string): number => text.match(/\d(?=\D)|\D(?=\d)/g)?.length ?? 0;
 
-/** @returns number of characters in long parts that belong to no word and no number */
+/** @returns the number of characters in long parts that belong to neither a word nor a number */
 const outsideWords = (text: string, partMin: number): number =>
   text
     .split(/[^A-Za-z\d]+/)

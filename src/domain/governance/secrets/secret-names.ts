@@ -1,4 +1,4 @@
-// Names that say what a value is: a secret, or something that only looks random.
+// Recognizes names of secrets, and names of values that only look random.
 import { LRUCache } from "lru-cache";
 
 /** qualifiers that make a key a secret; a key without one is usually the key of a mapping */
@@ -14,7 +14,7 @@ const LIMIT_OR_SWITCH =
   /^(?:allow|allows|disable|disabled|enable|enabled|has|is|limit|max|maximum|min|minimum|no|num|number|require|required|requires|skip|use|uses|with)_/;
 /** A number of tokens is a quantity. */
 const QUANTITY = /(?:^|_)tokens$/;
-/** Such names identify something, however random the value looks. */
+/** Names of identifiers, however random their values look. */
 const IDENTIFIER =
   /(?:^|_)(?:ca|cert|certificate|certificates|checksum|commit|digest|etag|fingerprint|guid|hash|id|ids|integrity|md5|model|models|public_key|pub_key|ref|rev|revision|sha|sha1|sha256|sha512|thumbprint|uuid|version|x5c)$/;
 /** Members of `auth` that describe a way to sign in. */
@@ -31,11 +31,11 @@ const normalized = (name: string): string =>
     .replace(/^_/, "")
     .toLowerCase();
 
-/** A policy uses the same names for each harness and package. */
+/** Caches results, because a policy uses the same names for each harness and package. */
 const NAMES_KEPT = 1_000;
 const known = new LRUCache<string, boolean>({ max: NAMES_KEPT });
 
-/** @returns whether the name says that its value is a key, a token or a password */
+/** @returns whether the name is that of a key, a token or a password */
 export function isSecretName(name: string): boolean {
   const kept = known.get(name);
   if (kept !== undefined) return kept;

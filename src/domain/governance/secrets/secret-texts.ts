@@ -1,5 +1,5 @@
-// Recognizes keys, tokens and passwords in a text by their form: issued keys, URLs and connection strings with a password, header
-// lines, and assignments such as `token: …`. Every search takes time in proportion to the length of the text.
+// Recognizes keys, tokens and passwords in a text by their form: issued keys, URLs and connection strings with a password,
+// header lines, and assignments such as `token: …`. Every search takes linear time.
 import { referenceIn } from "../../../platform/config/references.ts";
 import { keyFormsIn } from "../../../platform/crypto/key-forms.ts";
 import { isRandomText } from "./random-text.ts";
@@ -9,7 +9,7 @@ import { isIdentifierName, isNameOfSecretNumber, isSecretName } from "./secret-n
 const SECRET_START =
   /^(?:sk-(?![A-Z]{2}$)|pk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ[\w-]+\.)/;
 const KEY_FORM = keyFormsIn("");
-/** `$NAME`, `${NAME}`, `{env:NAME}`, `%NAME%`, `{{name}}` and `<your token>`: the value itself is elsewhere */
+/** references, not values: `$NAME`, `${NAME}`, `{env:NAME}`, `%NAME%`, `{{name}}` and `<your token>` */
 const PLACEHOLDER =
   /^(?:\$[A-Z_][A-Z\d_]*(?!\w)|\$\{(?:\w+:)?[\w.]+\}|\$\([^()]*\)|\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|%\w+%|<[^<>]*>|file:\/\/|process\.env\b|[*•.…]+$)/;
 /** the beginning of credentials in the header Authorization (RFC 9110 section 11.4) */
@@ -20,7 +20,7 @@ const PATH = /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:\\)[^\s:;=]+$/;
 const VARIABLE_NAME = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/;
 const PLAIN_URL = /^[a-z][a-z\d+.-]*:\/\/[^\s@?#]*$/i;
 
-/** @returns whether a text refers to the secret instead of having it, or says that there is none */
+/** @returns whether a text is only a reference to a secret, or states that there is none */
 const isHarmless = (text: string): boolean => {
   const value = text.trim().replace(SCHEME, "");
   if (PLACEHOLDER.test(value)) return isWholePlaceholder(value);
@@ -28,18 +28,18 @@ const isHarmless = (text: string): boolean => {
   return (VARIABLE_NAME.test(value) && isSecretName(value)) || isPath(value);
 };
 
-/** A password may begin with a slash, so an absolute path has two. */
+/** A password may begin with a slash, so an absolute path must have two. */
 const isPath = (value: string): boolean =>
   PATH.test(value) && (!value.startsWith("/") || value.indexOf("/", 1) > 0);
 
 const isWholePlaceholder = (value: string): boolean =>
   PLACEHOLDER.exec(value)?.[0].length === value.length || /^(?:file:\/\/|process\.env)/.test(value);
 
-/** @returns whether the text is a secret because its name says so, although it might be any text by itself */
+/** @returns whether a text with the name of a secret is a secret */
 export const isSecretUnder = (name: string, text: string): boolean =>
   !isHarmless(text) && !(/auth$/i.test(name) && PLAIN_URL.test(text));
 
-/** @param name of the value, or empty @returns whether the form of the text says that it is a secret or has one in it */
+/** @param name name of the value, or empty @returns whether the form of the text shows that it is or contains a secret */
 export function isSecretText(text: string, name: string): boolean {
   if (text.length < SECRET_CHARACTERS_MIN || isHarmless(text)) return false;
   if (SECRET_START.test(text) || KEY_FORM.test(text)) return true;
@@ -53,13 +53,13 @@ const ASSIGNED = /^-{0,2}([\w.-]+)(?:=|:\s{0,4})([^\s=][^\s]{19,})$/;
 
 const SECRET_CHARACTERS_MIN = 4;
 
-/** `Bearer …` and `Basic …` as they are sent, and a bearer token in a longer text */
+/** `Bearer …` and `Basic …` as a whole value, and a bearer token in a longer text */
 const WHOLE_SCHEME = /^bearer\s+\S+$/i;
 const BASIC = /^basic\s+([A-Za-z\d+/]{4,}={0,2})$/i;
 const BEARER = /\bbearer\s{1,4}(?=[\w.~+/=-]{8})[A-Za-z_.~+/=-]{0,256}\d/i;
 /** RFC 3986 section 3.2.1 */
 const USER_INFORMATION = /:\/\/([^\s/?#:@"'<>]{0,256})(?::([^\s/?#@"'<>]{1,1024}))?@/g;
-/** signed addresses of object stores, and webhooks whose address is the only secret */
+/** signed URLs of object stores, and webhooks whose URL is the only secret */
 const SIGNED_URL =
   /[?&](?:sig|signature|x-(?:amz|goog)-signature)=[\w%+/=-]{16}|hooks\.slack\.com\/services\/\w|discord(?:app)?\.com\/api\/webhooks\/\w/i;
 
@@ -83,7 +83,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a percent sign that begins no escape
+    return text; // a percent sign that does not begin an escape
   }
 }
 
@@ -96,7 +96,7 @@ export function flagIn(argument: string): { name: string; value: string | undefi
   return name === undefined ? undefined : { name, value };
 }
 
-/** Names of secrets contain one of these; the other texts are not searched. */
+/** Names of secrets contain one of these; texts without them are not searched. */
 const SECRET_PART = /token|secret|pass|pwd|cred|auth|bearer|cookie|key|conn|jwt|dsn/i;
 const NAME_CHARACTERS_SEARCHED = 64;
 const VALUE_CHARACTERS_SEARCHED = 256;
@@ -137,7 +137,7 @@ function assigns(text: string, at: number, isColon: boolean): boolean {
   );
 }
 
-/** The first word of a value. In a program, code follows `=` or `:`, and continues with other characters. */
+/** The first word of a value, to exclude programs, where code with other characters follows `=` or `:`. */
 const VALUE = /^(?:(?:basic|bearer|token|api[_-]?key)\s+)?([^\s"'`,;&<>{}()[\]=][^\s"'`,;&<>{}()[\]]*)(.?)/i;
 const NO_VALUE = /^[\s"'`,;&<>()[\]=]?$/;
 
@@ -158,7 +158,7 @@ function isAtStart(text: string, start: number): boolean {
   return "\"'`={,([;&?".includes(text.charAt(start - 1));
 }
 
-/** @returns the index after the last character before `end` that is none of these, at most `max` before it */
+/** @returns the index after the last other character before `end`, at most `max` before it */
 function indexBefore(
   text: string,
   end: number,

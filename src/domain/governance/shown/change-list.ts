@@ -1,41 +1,41 @@
-// The differences between two policies as a thread returns them: a policy may have tens of thousands, which take longer to copy as
-// objects than other requests should wait. A page lists the first ones; everybody else reads the text.
+// The differences between two policies, in a form that is cheap to copy from a thread: there may be tens of thousands, and
+// copying them as objects would make other requests wait. A page lists the first ones; all other callers read the text.
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { type Change, isStamp } from "../publishing/diff.ts";
 import { leavesOf } from "../reading/policy-lines.ts";
 import { hasSecrets } from "./hidden-secrets.ts";
 import { type Shown, shownSides } from "./shown-values.ts";
 
-/** Places that a page lists; it counts the others. */
+/** Maximum number of places that a page lists; it counts the others. */
 export const CHANGES_LISTED_MAX = 200;
 
-/** Ids of an audience that a place has on one side for a page, which names them. */
+/** Maximum number of an audience's ids on one side of a place, whose names a page shows. */
 export const IDS_NAMED_MAX = 10;
 
 export type ListedChange = Shown<Change, "before" | "after"> & NamedSides;
 
 export interface NamedSides {
-  /** of the people or the groups of an audience */
+  /** number of users or groups of an audience */
   ids?: IdsBySide;
 }
 
-/** By the name of the side; a side without a list is missing. */
+/** Lists by the name of the side; a side without a list is missing. */
 export type IdsBySide = Readonly<Record<string, AudienceIds>>;
 
 export interface AudienceIds {
-  /** at most IDS_NAMED_MAX: first those that another side lacks */
+  /** at most IDS_NAMED_MAX, starting with those that another side lacks */
   first: readonly string[];
   count: number;
 }
 
 export interface ChangeList {
-  /** number of changes that somebody wrote */
+  /** number of changes by an author */
   count: number;
-  /** the first CHANGES_LISTED_MAX places of these; what was added or removed as a whole is listed value by value */
+  /** the first CHANGES_LISTED_MAX of their places; an added or removed part is listed value by value */
   listed: readonly ListedChange[];
-  /** places that are not listed */
+  /** number of places that are not listed */
   left: number;
-  /** changes that publishing adds automatically */
+  /** number of changes that publishing adds automatically */
   stamped: readonly ListedChange[];
   /** every Change, as a JSON array */
   text: string;
@@ -44,7 +44,7 @@ export interface ChangeList {
 }
 
 interface Compared {
-  /** whether the list shows no secrets; the text has them always */
+  /** whether the list hides secrets; the text always has them */
   isHidden: boolean;
   /** both documents */
   documents: readonly object[];
@@ -80,7 +80,7 @@ function audienceIdsOf(change: Change): NamedSides {
   return AUDIENCE_IDS.test(change.path) ? { ids: idsBySide(change) } : {};
 }
 
-/** @param sides lists of ids by the name of the side; anything else is left out */
+/** @param sides lists of ids by the name of the side; anything else is ignored */
 export function idsBySide(sides: object): IdsBySide {
   const lists = Object.entries(sides).flatMap(([side, value]): [string, string[]][] =>
     Array.isArray(value) ? [[side, value.map(String)]] : [],

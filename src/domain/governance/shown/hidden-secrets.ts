@@ -1,5 +1,5 @@
-// Hides probable secrets where a policy is shown: what secrets/likely-secrets.ts finds. The places and the lines of the text stay, so
-// that a link to a line leads to the same value in both texts.
+// Hides the probable secrets (secrets/likely-secrets.ts) of a policy that is shown. Places and lines of the text stay, so that
+// a link to a line leads to the same value in both texts.
 import { tokensOf } from "../../../platform/errors.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
 import type { McpServer } from "../model.ts";
@@ -7,13 +7,13 @@ import { replaceSecrets } from "../secrets/likely-secrets.ts";
 
 /** Shown in place of a value. */
 export const HIDDEN = "••••••";
-/** Shown in place of a value that differs from the one that it is compared with. */
+/** Shown in place of a value that differs from the compared one. */
 export const HIDDEN_OTHER = `${HIDDEN} (another value)`;
 
 /**
  * @param value a whole document, or the part of one at the path
- * @param place the path as in document-paths.ts, and the value that the reader compares with
- * @returns the same without secrets, and the value itself if it has none; an empty value stays
+ * @param place the path (see document-paths.ts), and the value that the reader compares with
+ * @returns the value without secrets; the value itself if it has none; an empty value stays
  */
 export function withHiddenSecrets<Value>(value: Value, place?: Place): Value;
 export function withHiddenSecrets(value: unknown, { path = [], former }: Place = {}): unknown {
@@ -34,7 +34,7 @@ export const hasSecrets = (value: unknown, path: readonly string[] = []): boolea
   withHiddenSecrets(value, { path }) !== value;
 
 /**
- * @param names of the members with values; those after the first are compared with it
+ * @param names members with values; those after the first are compared with it
  * @returns the item without secrets
  */
 export function withHiddenSides<Item extends { path: string }>(
@@ -58,7 +58,7 @@ export const withHiddenServerSecrets = (server: McpServer): McpServer =>
 function hiddenText(value: unknown, former: unknown): string {
   const isOther = (typeof former === "string" || typeof former === "number") && former !== value;
   const shown = isOther ? HIDDEN_OTHER : HIDDEN;
-  // A text of several lines is written as a header and its lines.
+  // YAML writes a text of several lines as a header and its lines.
   const lines = typeof value === "string" && value.includes("\n") ? linesOf(value) : 1;
   return lines === 1 ? shown : `${shown}\n`.repeat(lines - 1);
 }

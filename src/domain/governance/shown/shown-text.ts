@@ -1,9 +1,9 @@
-// The text of a policy as a page shows it: its first lines, written by a thread (tasks.ts).
+// The text of a policy for a page: its first lines, written by a thread (tasks.ts).
 import { documentYaml } from "../document/yaml.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withHiddenSecrets } from "./hidden-secrets.ts";
 
-/** Lines that a page shows; the command prints the whole text. */
+/** Maximum number of lines that a page shows; the command prints the whole text. */
 export const LINES_SHOWN_MAX = 2_000;
 
 export interface ShownText {

@@ -1,22 +1,22 @@
-// Single values of policies as a table shows them: a line of text, without secrets. One value may have hundreds of kilobytes, and a
-// table hundreds of values, so a thread writes them (tasks.ts).
+// Single values of policies for a table: a line of text, without secrets. A value may have hundreds of kilobytes and a table
+// hundreds of values, so a thread writes them (tasks.ts).
 import { withHiddenSides } from "./hidden-secrets.ts";
 
-/** Characters of a value that a table shows. */
+/** Maximum characters of a value in a table. */
 export const VALUE_CHARACTERS_SHOWN_MAX = 300;
 
-/** @returns a value for people: texts as they are, everything else as JSON; empty for none */
+/** @returns a readable value: texts unchanged, everything else as JSON; empty for none */
 function valueText(value: unknown): string {
   if (value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > VALUE_CHARACTERS_SHOWN_MAX ? `${text.slice(0, VALUE_CHARACTERS_SHOWN_MAX)}…` : text;
 }
 
-/** Items with texts in place of some of their values. */
+/** Replaces some values of items with texts. */
 export type Shown<Item, Name extends keyof Item> = Omit<Item, Name> & { [Side in Name]?: string };
 
 interface Showing<Item, Name extends keyof Item> {
-  /** members with values; those after the first are compared with it where values are hidden */
+  /** members with values; those after the first are compared with it if values are hidden */
   names: readonly [Name, ...Name[]];
   isHidden: boolean;
   textOf?: (value: unknown) => string;
@@ -34,7 +34,7 @@ export function shownSides<Item extends { path: string }, Name extends keyof Ite
 
 /** Values of one place on several sides. */
 export interface Place {
-  /** as in document-paths.ts */
+  /** see document-paths.ts */
   path: string;
   /** by the name of the side, in their order; the others are compared with the first */
   [side: string]: unknown;
@@ -44,14 +44,14 @@ interface PlacesRequest {
   /** a list of Place, as JSON */
   places: string;
   isHidden: boolean;
-  /** whether values are written as words, without the content of mappings */
+  /** whether to write values as words, without the content of mappings */
   isInWords: boolean;
 }
 
 export interface ShownPlaces {
-  /** in the order of the places: the texts by the name of the side */
+  /** texts by the name of the side, in the order of the places */
   texts: readonly Readonly<Record<string, string | undefined>>[];
-  /** whether a text differs from the one without secrets */
+  /** whether hiding secrets changes a text */
   hasSecrets: boolean;
 }
 

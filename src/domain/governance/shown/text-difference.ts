@@ -1,13 +1,13 @@
-// The lines in which two policies differ as text, beside each other. The library `diff` finds them with the algorithm of Myers. A
-// pure function of plain values, because a thread may run it (tasks.ts).
+// Compares two policies as text, line by line and side by side. The library `diff` uses the algorithm of Myers. A pure function
+// of plain values, because a thread may run it (tasks.ts).
 import { structuredPatch } from "diff";
 import { documentYaml } from "../document/yaml.ts";
 import { parse } from "../publishing/validated.ts";
 import { withHiddenSecrets } from "./hidden-secrets.ts";
 
-/** Inserted and removed lines. The work grows with their square, so texts that differ more are not compared. */
+/** Maximum number of inserted and removed lines. The time grows with their square, so texts that differ more are not compared. */
 export const TEXT_EDITS_MAX = 2_000;
-/** Lines before and after a change that are shown with it. */
+/** Number of context lines before and after a change. */
 const CONTEXT_LINES = 3;
 
 export interface TextLine {
@@ -16,7 +16,7 @@ export interface TextLine {
   text: string;
 }
 
-/** One line on both sides, or a removed line beside the one that took its place; a side may be empty. */
+/** A line on both sides, or a removed line next to its replacement; a side may be empty. */
 export interface TextRow {
   isChanged: boolean;
   before: TextLine | undefined;
@@ -39,7 +39,7 @@ export function textDifference({ before, after, isHidden = false }: Compared): T
   const [former, latter] = [parse(before), parse(after)];
   const from = isHidden ? withHiddenSecrets(former) : former;
   const to = isHidden ? withHiddenSecrets(latter, { former }) : latter;
-  // The id of a revision differs always and means nothing.
+  // Ignores the id of the revision, which always differs.
   const texts = [{ ...from, revision: to.revision }, to].map(documentYaml);
   const [old = "", next = ""] = texts;
   const options = { context: CONTEXT_LINES, maxEditLength: TEXT_EDITS_MAX };
@@ -51,7 +51,7 @@ type Hunk = NonNullable<ReturnType<typeof structuredPatch>>["hunks"][number];
 function rowsOf({ oldStart, newStart, lines }: Hunk): TextRow[] {
   const rows: TextRow[] = [];
   let [old, next] = [oldStart, newStart];
-  /** removed lines that no added line stands beside yet */
+  /** removed lines that have no added line next to them yet */
   let waiting: TextRow[] = [];
   for (const line of lines) {
     const [sign, text] = [line[0], line.slice(1)];

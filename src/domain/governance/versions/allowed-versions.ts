@@ -1,5 +1,5 @@
-// The versions of a harness that a policy allows, without listing all of them. Ranges, generations and layouts change at few
-// versions, so checking the neighbors of these finds an allowed version if one exists.
+// Finds versions of a harness that a policy allows, without listing all. Ranges, generations and layouts change at few
+// versions, so checking their neighbors finds an allowed version if one exists.
 
 import { compare, type SemVer } from "semver";
 import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
@@ -16,7 +16,7 @@ import {
 
 /** The allowed versions of one harness. */
 export interface Allowed {
-  /** whether there are any */
+  /** whether any version is allowed */
   readonly isAny: boolean;
   /** @returns an allowed version in the interval, the lowest of the candidates; undefined if there is none */
   lowestIn(interval: Interval): SemVer | undefined;
@@ -33,7 +33,7 @@ export const neighboringVersions = ({ version, major, minor, patch, prerelease }
     `${major + 1}.0.0`,
   ].flatMap((text) => parseVersion(text) ?? []);
 
-/** @param policy checked; absent if the document has none for the harness */
+/** @param policy already checked; absent if the document has none for the harness */
 export const allowedVersions = (
   harnesses: readonly Harness[],
   policy: HarnessPolicy | undefined,

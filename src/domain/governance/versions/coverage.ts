@@ -51,7 +51,7 @@ const overlapOf = (one: Interval, other: Interval): Interval | undefined => {
 
 interface Finding {
   readonly version: SemVer;
-  /** why the package cannot serve this version; undefined if it can */
+  /** returns why the package cannot serve this version; undefined if it can */
   readonly fault: string | undefined;
 }
 
@@ -81,7 +81,7 @@ const checkServed = (problems: ProblemList, part: Part, harness: Served): void =
   problems.add(
     part.pointer,
     `${label} ${unserved.version.raw} may run, but package ${part.managed.id} cannot serve it: ${unserved.fault}; ` +
-      `set harnesses.${harness.key}.version_requirement to what it serves${example}, or do not let ${label} use the package`,
+      `set harnesses.${harness.key}.version_requirement to the versions that it serves${example}, or do not let ${label} use the package`,
   );
 };
 
@@ -105,8 +105,8 @@ const endsLater = (one: Interval, other: Interval): boolean =>
   one.before === null || (other.before !== null && compare(one.before, other.before) > 0);
 
 /**
- * Reports commands that two packages provide for the same version. Packages are in the order of their start, so each is
- * compared only with the one that reaches furthest.
+ * Reports commands that two packages provide for the same version. Packages are ordered by their first version, so each is
+ * compared only with the one whose versions reach furthest.
  */
 const checkHelpers = (problems: ProblemList, parts: readonly Part[], { key, allowed }: Served): void => {
   for (const [name, exposures] of exposuresByName(parts)) {
@@ -148,7 +148,7 @@ const servedOf = (document: GovernanceConfig, harnesses: readonly Harness[]): Se
   }));
 
 /**
- * Checks the ranges of a document against the currently certified versions. An administrator's document must pass. At start a
+ * Checks the ranges of a document against the currently certified versions. An administrator's document must pass. At startup a
  * problem is only reported, so that an old policy does not prevent the start.
  * @returns a problem for every allowed harness whose requirement allows no version
  * @source handbook: policy-file, Versions
@@ -159,7 +159,7 @@ export const checkRanges = (document: GovernanceConfig, harnesses: readonly Harn
   return problems.list();
 };
 
-/** @returns a problem for every allowed harness of which the package does not serve each version, with pointers into the package */
+/** @returns a problem for every allowed harness with versions that the package does not serve, with pointers into the package */
 export const unservedBy = (
   managed: ManagedPackage,
   document: GovernanceConfig,
@@ -172,7 +172,7 @@ export const unservedBy = (
   return problems.list();
 };
 
-/** Reports versions of allowed harnesses that the packages do not serve, or serve twice. */
+/** Reports versions of allowed harnesses that packages do not serve, and commands that two packages provide. */
 export const checkCoverage = (
   problems: ProblemList,
   document: GovernanceConfig,

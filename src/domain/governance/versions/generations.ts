@@ -52,7 +52,7 @@ export const isWithin = ({ introduced, before }: Interval, version: SemVer): boo
 export const generationsOf = (harnesses: readonly Harness[], key: HarnessKey): readonly BoundedGeneration[] =>
   byHarness(harnesses).get(key) ?? [];
 
-/** @returns the generation of the version; a pre-release of a boundary belongs to the older one */
+/** @returns the generation of the version; a pre-release of a boundary belongs to the older generation */
 export const generationOf = (
   harnesses: readonly Harness[],
   key: HarnessKey,
@@ -60,14 +60,14 @@ export const generationOf = (
 ): BoundedGeneration | undefined =>
   generationsOf(harnesses, key).find((generation) => isWithin(generation, version));
 
-/** The version of one harness that a policy requires. */
+/** The versions of one harness that a policy requires. */
 export interface VersionRule {
   /** absent: every version */
   readonly requirement: Requirement | undefined;
   readonly allowsUnverified: boolean;
 }
 
-/** @param policy checked: its requirement is valid */
+/** @param policy already checked: its requirement is valid */
 export const versionRuleOf = (policy: HarnessPolicy | undefined): VersionRule => {
   const text = policy?.version_requirement;
   return {

@@ -6,7 +6,7 @@ import { componentsOf } from "../../catalog/service.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { type Interval, isWithin, knownVersion } from "./generations.ts";
 
-/** An interval of versions that one layout serves, or none. */
+/** An interval of versions with their layout, if any. */
 export interface LayoutInterval extends Interval {
   readonly layout: PackageLayout | undefined;
 }
@@ -14,9 +14,9 @@ export interface LayoutInterval extends Interval {
 const FIRST_VERSION = knownVersion("0.0.0");
 
 /**
- * Divides all versions from 0.0.0 on: variants at their intervals, between them the fallback if the adapter has one or has no
- * variants, and nothing outside of the availability.
- * @param adapter checked: its bounds are versions, its variants ascend and do not overlap
+ * Divides all versions from 0.0.0: variants have their intervals, and the fallback, if any, has the gaps; versions outside the
+ * availability have no layout.
+ * @param adapter already checked: its bounds are versions, its variants ascend and do not overlap
  */
 export const layoutIntervalsOf = (adapter: PackageAdapter): LayoutInterval[] => {
   const { variants = [] } = adapter;

@@ -1,4 +1,4 @@
-// Whether a range of versions refuses what another one allows.
+// Tells whether a range of versions refuses versions that another one allows.
 import { SemVer } from "semver";
 import { neighboringVersions } from "./allowed-versions.ts";
 import { parseRequirement } from "./requirement.ts";

@@ -27,7 +27,7 @@ interface Comparator {
 }
 
 const NOTHING = "<0.0.0-0";
-/** for operators before a partial version: the pre-releases that match; all others treat them like releases */
+/** for operators before a partial version: the pre-releases that match; other operators treat pre-releases like releases */
 const PARTIAL_PRERELEASES: Readonly<Record<string, (version: string) => string>> = {
   "=": () => NOTHING,
   "~": () => NOTHING,
@@ -69,7 +69,7 @@ export class Requirement {
     return this.#tagged.some((named) => named.compareMain(version) === 0) && this.#prereleases.test(version);
   }
 
-  /** @returns the versions at which it begins or ends; none for `*` */
+  /** @returns the versions at which the requirement begins or ends; none for `*` */
   endpoints(): SemVer[] {
     return this.#releases.set.flat().flatMap(({ semver }) => (semver instanceof SemVer ? [semver] : []));
   }
@@ -89,7 +89,7 @@ export const parseRequirement = (text: string): Requirement | undefined => {
     const comparators = parts.flatMap((part) => comparatorOf(part) ?? []);
     return comparators.length === parts.length ? new Requirement(comparators) : undefined;
   } catch {
-    // A tag or a number that SemVer does not allow, such as `1.2.3-01`, is no requirement either.
+    // A tag or a number that SemVer does not allow, such as `1.2.3-01`, is not a requirement either.
     return undefined;
   }
 };

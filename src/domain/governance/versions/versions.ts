@@ -8,7 +8,7 @@ import { generationOf, isBelowCeiling, versionRuleOf } from "./generations.ts";
 
 /**
  * @param harnesses the current facts
- * @param policy of the harness; absent if the document has none
+ * @param policy policy for the harness; absent if the document has none
  * @param version as reported, full SemVer
  * @returns why the version is not allowed, as a clause without the harness's name; undefined if it is allowed
  */

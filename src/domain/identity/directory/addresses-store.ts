@@ -6,10 +6,12 @@ import { users } from "../tables.ts";
 
 const { passwordHash: _hash, searchNumber: _number, ...shown } = getTableColumns(users);
 
-/** A user with the folded address under which the row is found. */
+/** A user with the folded address that selected the row. */
 export type AddressedUser = User & { emailKey: string };
 
-/** @returns the users of these folded addresses, however many there are; of one address those in use first, then the last removed */
+/**
+ * @returns the users with these folded addresses, any number of them; for one address, users in use first, then the last removed one
+ */
 export const usersWithAddresses = (
   connection: Connection,
   organizationId: string,

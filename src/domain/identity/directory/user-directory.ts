@@ -23,20 +23,20 @@ export interface UserQuery extends PageQuery {
   role?: string | undefined;
   status?: string | undefined;
   provisioningSource?: string | undefined;
-  /** users without a workstation only */
+  /** only users without a workstation */
   hasWorkstation?: false | undefined;
-  /** of other areas; all must hold */
+  /** conditions of other areas; all must hold */
   sets?: readonly UserSet[] | undefined;
-  /** of filters that other areas read; refused with those of the others */
+  /** problems of filters that other areas read; reported with all others */
   problems?: readonly Problem[] | undefined;
   /** the last user of the previous page; unlike a page number, it does not require scanning the earlier pages */
   after?: Pick<User, "id" | "email"> | undefined;
 }
 
-/** Addresses that one step looks up. */
+/** Number of addresses that one step looks up. */
 const STEP_ADDRESSES = 500;
 
-/** Users as administrators and commands see them. Operations in steps are for callers who let the event loop turn. */
+/** Users for administrators and commands. Operations in steps let the event loop turn. */
 export class UserDirectory extends UserOptions {
   readonly #totals: RowTotals;
   #counts: { organizationId: string; revision: string; counts: readonly lists.UserCount[] } | undefined;
@@ -52,7 +52,7 @@ export class UserDirectory extends UserOptions {
   }
 
   /**
-   * @returns users of the organization, removed ones included, by folded address; `q` searches address and subject
+   * @returns users of the organization, including removed ones, by folded address; `q` searches address and subject
    * @throws DomainError `identity.invalid`
    */
   *listInSteps(
@@ -80,7 +80,7 @@ export class UserDirectory extends UserOptions {
     return { page, perPage, ...(yield* pageInSteps(rows, { ...window, known })) };
   }
 
-  /** @returns ids of few users among whom all matching ones are; undefined if every user must be looked at */
+  /** @returns ids of a few candidates that include all matching users; undefined if every user must be read */
   *#candidates({ q, sets }: lists.UserFilter): Steps<readonly string[] | undefined> {
     const ofSet = sets?.find(({ ids }) => ids)?.ids;
     return ofSet || q === undefined ? ofSet : yield* usersWith(this.dependencies.db.read, q);
@@ -108,7 +108,7 @@ export class UserDirectory extends UserOptions {
     return user;
   }
 
-  /** @returns the address of the user in any status; undefined for nobody, also after an erasure */
+  /** @returns the address of the user in any status; undefined if there is none, including after an erasure */
   addressOf(organizationId: string, id: string): string | undefined {
     return store.findUser(this.dependencies.db.read, { organizationId, id })?.email;
   }
@@ -126,7 +126,7 @@ export class UserDirectory extends UserOptions {
     return user;
   }
 
-  /** @returns the user of an address in any case and any status; undefined if nobody has or had it */
+  /** @returns the user with this address, in any case and any status; undefined if it never belonged to a user */
   findByAddress(organizationId: string, email: string): User | undefined {
     const { read } = this.dependencies.db;
     const user = store.findUserByEmail(read, { organizationId, emailKey: emailKey(email) });
@@ -135,7 +135,7 @@ export class UserDirectory extends UserOptions {
 
   /**
    * @param addresses in any case, each once
-   * @returns the user of each address, in any status; undefined if nobody has or had it
+   * @returns the user with each address, in any status; undefined if it never belonged to a user
    */
   *withAddresses(organizationId: string, addresses: readonly string[]): Steps<(User | undefined)[]> {
     const found: (User | undefined)[] = [];
@@ -155,7 +155,7 @@ export class UserDirectory extends UserOptions {
     return counts.reduce((sum, { status, total }) => sum + (status === "active" ? total : 0), 0);
   }
 
-  /** @returns the number of users by source and status; counted again only after a user or somebody's access changed */
+  /** @returns the number of users by source and status, which is counted again only after a user or a user's access changed */
   *countsInSteps(organizationId: string): Steps<readonly lists.UserCount[]> {
     const { db } = this.dependencies;
     const revision = `${db.revision("user_rows")} ${db.revision("access")}`;
@@ -180,7 +180,7 @@ export class UserDirectory extends UserOptions {
   }
 
   /**
-   * @param wanted `q` is part of an address in any case
+   * @param wanted `q` is part of an address, in any case
    * @returns ids of users in any status
    */
   *idsWithAddressLike(organizationId: string, { q, limit }: { q: string; limit: number }): Steps<string[]> {

@@ -27,32 +27,32 @@ export interface UserFilter {
   status?: UserStatus | undefined;
   provisioningSource?: ProvisioningSource | undefined;
   hasWorkstation?: false | undefined;
-  /** of other areas; all must hold */
+  /** conditions of other areas; all must hold */
   sets?: readonly UserSet[] | undefined;
 }
 
 /** The order of every list of users. */
 const BY_ADDRESS = { table: users, columns: [emailKey, users.id] } as const;
 
-/** Which users a list has. */
+/** The selection of users in a list. */
 export interface UserSelection extends Pick<OrderedList<User>, "matching" | "stepRows"> {
-  /** the condition of an index; undefined for the index of all users */
+  /** the condition of a partial index; undefined for the index of all users */
   within?: SQL | undefined;
 }
 
-/** @returns the users of a filter */
+/** @returns the selection of a filter */
 export const usersLike = (filter: UserFilter): UserSelection => ({
   within: withinOf(filter),
   matching: conditionsOf(filter),
   stepRows: filter.sets?.length ? JOINED_STEP_ROWS : undefined,
 });
 
-/** Users of one source with one status. */
+/** The number of users of one source with one status. */
 export interface UserCount extends Pick<User, "provisioningSource" | "status"> {
   total: number;
 }
 
-/** @returns the places of all users by folded address, and a function that counts those of a span */
+/** @returns the positions of all users by folded address, and a function that counts the users of a span */
 export function userCounts(connection: Connection, organizationId: string) {
   const { provisioningSource, status } = users;
   const within = eq(users.organizationId, organizationId);
@@ -68,11 +68,11 @@ export function userCounts(connection: Connection, organizationId: string) {
   };
 }
 
-/** @returns whether one set alone decides which users match */
+/** @returns whether a single index decides which users match */
 export const isSetOnly = ({ sets = [], ...others }: UserFilter): boolean =>
   sets.length === 1 && Object.values(others).every((value) => value === undefined);
 
-/** @returns the places of those among some users who are selected, in no order */
+/** @returns the positions of those of the users who are selected, unordered */
 export const placesAmong = (
   connection: Connection,
   organizationId: string,
@@ -95,7 +95,7 @@ export const usersOf = (connection: Connection, organizationId: string, ids: rea
     .limit(ids.length)
     .all();
 
-/** The plus keeps SQLite from looking at every user of the organization. */
+/** The plus keeps SQLite from reading every user of the organization. */
 const isInAnyOrder = (organizationId: string): SQL => sql`+${users.organizationId} = ${organizationId}`;
 
 /** @returns the ids of at most `limit` users without a workstation */
@@ -112,7 +112,7 @@ export const idsWithoutWorkstation = (
     .all()
     .map(({ id }) => id);
 
-/** As text: the index has these users only, and SQLite must see that it fits. */
+/** Literal text, because SQLite uses a partial index only if it can see that the condition fits. */
 const hasNoWorkstation = sql`${users.workstations} = 0`;
 
 /** @returns the condition of an index; undefined for the index of all users */
@@ -163,7 +163,7 @@ export const activeUsersExcept = ({
 });
 
 export interface AmongUsers {
-  /** selects the users */
+  /** condition that selects the users */
   isAmong: UserCondition;
   /** folded */
   q: string | undefined;

@@ -1,4 +1,4 @@
-// Finds users for selection: by a part of the address, among few candidates if the index of addresses names them.
+// Finds users for selection by part of the address, among few candidates if the index of addresses gives them.
 import type { Problem } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { FACET_USERS_MAX } from "../../shared/facet-users.ts";
@@ -11,7 +11,7 @@ import { usersWith } from "../search-store.ts";
 import type { UserCondition } from "../users/conditions-store.ts";
 import * as lists from "./user-list-store.ts";
 
-/** Users of a set that one step reads: a few milliseconds where each needs its workstations. */
+/** Number of users that one step reads; takes a few milliseconds if each user's workstations are needed. */
 const USERS_AT_ONCE = 200;
 
 export interface UserSearch {
@@ -27,7 +27,7 @@ export interface WantedUsers {
 
 export interface WantedColleagues {
   q: string | undefined;
-  /** the user who is left out */
+  /** the user to leave out */
   of: string;
   limit: number;
 }
@@ -36,15 +36,15 @@ export interface WantedColleagues {
 export class UserOptions {
   constructor(protected readonly dependencies: IdentityDependencies) {}
 
-  /** @returns all users who are not removed, by folded address, at most USER_OPTIONS_MAX */
+  /** @returns at most USER_OPTIONS_MAX users who are not removed, by folded address */
   *options(organizationId: string): Steps<User[]> {
     const wanted = { q: undefined, limit: USER_OPTIONS_MAX };
     return yield* this.#firstOf(organizationId, lists.presentUsers, wanted);
   }
 
   /**
-   * @returns at most USER_SEARCH_MAX: the selected users who are not removed, then active ones whose address contains `q`, each
-   *   part by folded address
+   * @returns at most USER_SEARCH_MAX users: the selected ones who are not removed, then active ones whose address contains `q`,
+   * both by folded address
    * @throws DomainError `identity.invalid`
    */
   *searchOptions(organizationId: string, { q, selectedUserIds = [] }: UserSearch): Steps<User[]> {
@@ -87,7 +87,7 @@ export class UserOptions {
     return [...(selected ? [selected] : []), ...others];
   }
 
-  /** @param wanted `q` is folded, and a part of the address of every selected user */
+  /** @param wanted `q` is folded, and part of every selected user's address */
   *#firstOf(
     organizationId: string,
     selection: lists.UserSelection,
@@ -102,8 +102,8 @@ export class UserOptions {
   }
 
   /**
-   * Looks at few users, wherever they are in the order.
-   * @returns a page of those of them who are selected
+   * Reads only few users, wherever they are in the order.
+   * @returns a page of the selected ones
    */
   protected *pageAmong(
     organizationId: string,

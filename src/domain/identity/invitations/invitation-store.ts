@@ -25,7 +25,6 @@ const shown = {
   createdAtMs: invitations.createdAtMs,
 };
 
-/** A removed inviter is not shown. */
 const invitationsWhere = (connection: Connection, matching: SQL | undefined) =>
   connection
     .select(shown)
@@ -96,8 +95,8 @@ export const hasPending = (tx: Tx, key: { organizationId: string; emailKey: stri
   tx.select({ id: invitations.id }).from(invitations).where(isPendingOf(key)).limit(1).get() !== undefined;
 
 /**
- * The inviter may lose the role while the invitation is being written. It is then pending but must not be accepted. An invitation
- * of the operator, who is not a user, stays valid.
+ * The inviter may lose the role while the invitation is being written; then it is pending but must not be accepted. An
+ * invitation of the operator, who is not a user, stays valid.
  */
 const isInviterAuthorized = (connection: Connection): SQL | undefined => {
   const isInviter = and(
@@ -109,10 +108,10 @@ const isInviterAuthorized = (connection: Connection): SQL | undefined => {
   return or(isNull(invitations.inviterId), exists(inviter));
 };
 
-/** The secret of its link, or the address that a provider vouches for. */
+/** The secret of its link, or an address that a provider has verified. */
 export type Claimant = { tokenHash: string } | { organizationId: string; emailKey: string };
 
-/** The invitation can be accepted: once, before it expires, and while its inviter is an administrator. */
+/** A condition for invitations that can be accepted: once, before they expire, and while their inviter is an administrator. */
 const isOpenFor = (connection: Connection, { nowMs, ...claimant }: Claimant & { nowMs: number }) =>
   and(
     "tokenHash" in claimant
@@ -135,7 +134,7 @@ export const findOpen = (connection: Connection, claimant: Claimant & { nowMs: n
 export const claim = (tx: Tx, claimant: Claimant & { nowMs: number }) =>
   tx.update(invitations).set({ status: "accepted" }).where(isOpenFor(tx, claimant)).returning(OPENED).get();
 
-/** Cancels the pending invitations of an address; with `expiredAtMs` only those expired by then. @returns their ids */
+/** Cancels the pending invitations of an address; with `expiredAtMs`, only those that expired by then. @returns their ids */
 export const cancelPending = (
   tx: Tx,
   {
@@ -175,7 +174,7 @@ export function removeExpired(
   return tx.delete(invitations).where(isExpired).returning({ id: invitations.id }).all().length;
 }
 
-/** @returns how many invitations of an inviter are pending, expired ones included */
+/** @returns the number of an inviter's pending invitations, including expired ones */
 export const countPendingFrom = (connection: Connection, { organizationId, id }: RowId): number =>
   connection
     .select({ total: count() })
@@ -183,7 +182,7 @@ export const countPendingFrom = (connection: Connection, { organizationId, id }:
     .where(isPendingFrom({ organizationId, ids: [id] }))
     .get()?.total ?? 0;
 
-/** @returns how many pending invitations expire after one time, and by the other */
+/** @returns the numbers of pending invitations that expire after one time, and by another */
 export const countExpiring = (
   connection: Connection,
   { organizationId, afterMs, byMs }: { organizationId: string; afterMs: number; byMs: number },
@@ -217,8 +216,8 @@ export interface Inviters {
 }
 
 /**
- * Binds one value however many ids there are: a group may have more users than a statement may have parameters. The status is text
- * of the statement: the index has pending invitations only, and SQLite must see that it fits.
+ * Binds one value for any number of ids, because a group may have more users than a statement may have parameters. The status
+ * is literal, because SQLite uses the partial index of pending invitations only if it can see that the condition fits.
  */
 const isPendingFrom = ({ organizationId, ids }: Inviters) =>
   and(

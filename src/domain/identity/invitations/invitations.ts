@@ -108,7 +108,7 @@ export class Invitations {
   }
 
   /**
-   * For callers who let the event loop turn.
+   * Lets the event loop turn.
    * @returns invitations newest first; `outstanding` selects pending ones, including expired ones
    * @throws DomainError `identity.invalid`
    */
@@ -134,7 +134,7 @@ export class Invitations {
   }
 
   /**
-   * Invalidates the link. Does nothing if the invitation is canceled already.
+   * Invalidates the link. Does nothing if the invitation is already canceled.
    * @throws DomainError `invitation.not_found`, `invitation.accepted`
    */
   cancel(actor: Actor, id: string, expect?: Expectation<Invitation>): Promise<void> {
@@ -158,10 +158,10 @@ export class Invitations {
   }
 
   /**
-   * Renews a pending or expired invitation under a new link; the old link stops working. The actor knows the new link and
-   * therefore becomes the inviter, so the link becomes invalid when the actor loses the role.
-   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`, `access.too_many_attempts`, those of
-   *   Idempotency.once
+   * Renews a pending or expired invitation under a new link; the old link stops working. The actor, who knows the new link,
+   * becomes the inviter, so the link becomes invalid if the actor loses the role.
+   * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`, `access.too_many_attempts`, those
+   * of Idempotency.once
    */
   async regenerate(
     actor: Actor,
@@ -179,13 +179,13 @@ export class Invitations {
     return await this.#once(actor, { key: idempotencyKey, request: ["regenerate", id], create });
   }
 
-  /** @returns the invitation that a link accepts; a repeated request may get a link that has ended since */
+  /** @returns the invitation of a link, which may have ended since */
   findByToken(token: Secret): Invitation | undefined {
     const invitation = store.findInvitationByToken(this.dependencies.db.read, sha256Hex(token.reveal()));
     return invitation && isOpen(invitation, this.dependencies.clock.nowMs()) ? invitation : undefined;
   }
 
-  /** The same for the page that asks for the password. @throws DomainError `invitation.unavailable` */
+  /** The same, for the page that asks for the password. @throws DomainError `invitation.unavailable` */
   getByToken(token: Secret): Invitation {
     const invitation = this.findByToken(token);
     if (!invitation) throw invitationUnavailable();

@@ -1,4 +1,4 @@
-// SQL of password links. A user has one at most; using or voiding it removes the row.
+// SQL of password links. A user has at most one; using or voiding it removes the row.
 import { and, count, eq, exists, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
@@ -10,14 +10,14 @@ import { passwordLinks, users } from "../tables.ts";
 
 export type PasswordLinkRow = typeof passwordLinks.$inferSelect;
 
-/** Adds a link, in place of the user's earlier one. */
+/** Adds a link, which replaces the user's earlier one. */
 export function putLink(tx: Tx, row: PasswordLinkRow): void {
   tx.insert(passwordLinks).values(row).onConflictDoUpdate({ target: passwordLinks.userId, set: row }).run();
 }
 
 /**
- * A link works for an active user until it expires, as long as its creator is an administrator. Only the operator, who is not a user,
- * may give one for a protected administrator.
+ * A link works for an active user until it expires, as long as its creator is an administrator. Only the operator, who is not a
+ * user, may create one for a protected administrator.
  */
 const isUsable = (
   connection: Connection,
@@ -39,7 +39,7 @@ const isUsable = (
   );
 };
 
-/** @returns the user of a link that works now */
+/** @returns the user of a link that currently works */
 export function findUserOfLink(
   connection: Connection,
   link: { tokenHash: string; nowMs: number },
@@ -54,7 +54,7 @@ export function findUserOfLink(
   return row && findUserById(connection, row.id);
 }
 
-/** Binds one value however many ids there are: a group may have more users than a statement may have parameters. */
+/** Binds one value for any number of ids, because a group may have more users than a statement may have parameters. */
 const deleteWhere = (column: SQLiteColumn) =>
   statement((connection) =>
     connection
@@ -69,10 +69,10 @@ const deleteFrom = deleteWhere(passwordLinks.creatorId);
 export const removeLinks = (tx: Tx, whose: AffectedUsers): void =>
   void deleteOf(tx).run({ ids: JSON.stringify("userId" in whose ? [whose.userId] : whose.userIds) });
 
-/** Removes the links of everybody; each is valid for a day, so there are few. */
+/** Removes all links; there are few, because each is valid for a day. */
 export const removeAllLinks = (tx: Tx): void => void tx.delete(passwordLinks).run();
 
-/** @returns how many links have not expired, of one user or of everybody */
+/** @returns the number of links that have not expired, of one user or of all users */
 export const countLinks = (
   connection: Connection,
   { userId, nowMs }: { userId?: string | undefined; nowMs: number },
@@ -88,11 +88,11 @@ export const countLinks = (
     )
     .get()?.total ?? 0;
 
-/** Removes the links that these users made. */
+/** Removes the links that these users created. */
 export const removeLinksFrom = (tx: Tx, creatorIds: readonly string[]): void =>
   void deleteFrom(tx).run({ ids: JSON.stringify(creatorIds) });
 
-/** @returns how many expired links were removed, `limit` at most */
+/** @returns how many expired links were removed, at most `limit` */
 export function removeExpiredLinks(tx: Tx, { nowMs, limit }: { nowMs: number; limit: number }): number {
   const expired = tx
     .select({ userId: passwordLinks.userId })

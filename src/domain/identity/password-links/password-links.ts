@@ -1,6 +1,6 @@
-// Password links: an administrator or the operator gives a user a link for 24 hours, and its holder sets a new password once. It lets a
-// provisioned user in, whom SCIM delivers without a password. The secret of the link is stored as its SHA-256, and sealed for a
-// repeated request that has an idempotency key. The caller delivers the link.
+// Password links: an administrator or the operator gives a user a link that is valid for 24 hours, and its holder sets a new
+// password once. It also lets a user sign in whom SCIM provisioned without a password. The secret of the link is stored as its
+// SHA-256, and sealed for repeated requests with an idempotency key. The caller delivers the link.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -55,7 +55,7 @@ export interface LinkOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** A link without its secret, as the API and the commands show it. */
+/** A link without its secret, in the form of the API and the commands. */
 export const PasswordLinkDocument = Type.Object({
   expires_at: Type.String({ format: "date-time" }),
   user: AdminUser,
@@ -77,15 +77,14 @@ export interface NewPassword {
   address?: string;
 }
 
-/** Giving a link as an administrator, and setting a password with one. */
 export class PasswordLinks {
   constructor(private readonly dependencies: IdentityDependencies) {}
 
   /**
-   * Creates a link for PASSWORD_LINK_TTL_MS. It replaces the user's earlier link; the password and the logins stay until it is used.
-   * Only the operator may give a link for a protected administrator.
+   * Creates a link for PASSWORD_LINK_TTL_MS. It replaces the user's earlier link; the password and the logins stay until it is
+   * used. Only the operator may create a link for a protected administrator.
    * @throws DomainError, first match: `user.not_found`, `user.removed`, `user.own_account`, `user.protected`, `user.suspended`,
-   *   `user.password_unused`, `access.too_many_attempts`; those of Idempotency.once
+   * `user.password_unused`, `access.too_many_attempts`; those of Idempotency.once
    */
   create(actor: Actor, id: string, { idempotencyKey: key }: LinkOptions = {}): Promise<PasswordLink> {
     const { db, idempotency } = this.dependencies;
@@ -110,7 +109,7 @@ export class PasswordLinks {
     return { token, expiresAtMs };
   }
 
-  /** Throws what `create` would throw, except for the limit, and changes nothing. */
+  /** Throws what `create` would throw, except for the limit, without changing anything. */
   checkCreate(actor: Actor, id: string): void {
     this.#linkableUser(this.dependencies.db.read, actor, id);
   }
@@ -123,7 +122,7 @@ export class PasswordLinks {
     return this.#userOf(this.dependencies.db.read, token);
   }
 
-  /** @returns the user whose password a link sets; a repeated request may get a link that has ended since */
+  /** @returns the user whose password a link sets; the link may have ended since */
   findUser(token: Secret): User | undefined {
     return this.#findUser(this.dependencies.db.read, token);
   }
@@ -140,7 +139,7 @@ export class PasswordLinks {
     refuseInvalid(problems);
     const passwordHash = await passwords.hash(password);
     return await db.write((tx) => {
-      const before = this.#userOf(tx, token); // again: hashing takes a while, and another request may have used the link
+      const before = this.#userOf(tx, token); // checked again, because another request may have used the link during hashing
       const { id, email: label, organizationId } = before;
       const nowMs = clock.nowMs();
       const user = updateUser(tx, before, { passwordHash, updatedAtMs: nowMs });
@@ -153,7 +152,7 @@ export class PasswordLinks {
     }, "access");
   }
 
-  /** @returns how many links work, of one user or of everybody */
+  /** @returns the number of working links, of one user or of all users */
   countOpen(userId?: string): number {
     const { db, clock } = this.dependencies;
     return store.countLinks(db.read, { userId, nowMs: clock.nowMs() });
@@ -172,7 +171,7 @@ export class PasswordLinks {
     const user = findUser(connection, { organizationId: actor.organizationId, id });
     if (!user) throw userNotFound(id);
     if (user.status === "removed") throw userRemoved();
-    // Otherwise a stolen session would be enough to replace the password that it was opened with.
+    // Otherwise a stolen session would suffice to replace the user's password.
     if (actor.kind === "user" && actor.id === user.id) throw ownAccount();
     if (user.protected && actor.kind !== "operator") throw protectedUser();
     if (user.status === "suspended") throw userSuspended();
@@ -192,7 +191,7 @@ export class PasswordLinks {
     return user && this.#hasUseFor(user) ? user : undefined;
   }
 
-  /** @returns whether a password lets this user in */
+  /** @returns whether this user can sign in with a password */
   #hasUseFor(user: User): boolean {
     return this.dependencies.settings.mode === "password" || user.protected;
   }

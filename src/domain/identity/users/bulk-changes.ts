@@ -1,5 +1,5 @@
-// Changes many users: those of a list of ids, or all that match a filter. Each user is changed by the operation for one user,
-// with its guards, its transaction and its audit entry; the whole has one more entry.
+// Changes many users, selected by a list of ids or by a filter. Each user is changed by the operation for one user, with its
+// checks, its transaction and its audit entry; the whole operation has one more entry.
 import { setImmediate } from "node:timers/promises";
 import { countText } from "../../../platform/count-text.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
@@ -17,7 +17,7 @@ export type BulkUserAction = (typeof BULK_USER_ACTIONS)[number];
 
 type Update = { role: Role } | { status: SettableStatus };
 
-/** The changes of each action; none for one that only ends logins. */
+/** The changes of each action; empty for an action that only ends logins. */
 const UPDATES: Readonly<Record<BulkUserAction, Update | undefined>> = {
   suspend: { status: "suspended" },
   resume: { status: "active" },
@@ -26,25 +26,25 @@ const UPDATES: Readonly<Record<BulkUserAction, Update | undefined>> = {
   make_member: { role: "member" },
 };
 
-/** Users whose changes share a transaction, so that none holds the event loop for long. */
+/** Number of users whose changes share a transaction, so that no transaction blocks the event loop for long. */
 const USERS_AT_ONCE = 5;
 
-/** Which users: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
+/** Selects users: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
 export type UserSelection =
   | { ids: readonly string[]; filter?: undefined }
   | { ids?: undefined; filter: UserQuery; text: string };
 
 export interface BulkUserChange {
-  /** one of BULK_USER_ACTIONS, before any check */
+  /** one of BULK_USER_ACTIONS, unchecked */
   action: string;
   selection: UserSelection;
-  /** users that the whole operation concerns; its first slice records it. Undefined for a later slice. */
+  /** number of users in the whole operation, which its first slice records; undefined for a later slice */
   whole?: number | undefined;
-  /** of this slice; at most BULK_ROWS_MAX, which is the default */
+  /** size of this slice; at most BULK_ROWS_MAX, which is the default */
   rowsMax?: number | undefined;
-  /** `next` of the slice before; undefined for the first one */
+  /** `next` of the previous slice; undefined for the first one */
   cursor?: string | undefined;
-  /** returns what would happen, and changes nothing */
+  /** reports what would happen without changing anything */
   isDryRun?: boolean | undefined;
 }
 
@@ -59,7 +59,7 @@ export class BulkUserChanges {
   ) {}
 
   /**
-   * @returns the number of users that the selection has now
+   * @returns the current number of users in the selection
    * @throws DomainError `identity.invalid`
    */
   async count(organizationId: string, { ids, filter }: UserSelection): Promise<number> {
@@ -68,7 +68,7 @@ export class BulkUserChanges {
   }
 
   /**
-   * Changes one slice of the selection, by folded address. A refusal concerns its user only; the others are changed.
+   * Changes one slice of the selection, ordered by folded address. An error of one user does not affect the others.
    * @throws DomainError `identity.invalid`, `access.confirmation_needed` before anything is changed
    */
   async slice(actor: Actor, { action: word, ...rest }: BulkUserChange): Promise<BulkSlice> {
@@ -132,7 +132,7 @@ export class BulkUserChanges {
     }
   }
 
-  /** Invitations outlive no administrator who sent them. */
+  /** Cancels invitations together with the role of the administrator who sent them. */
   #alsoCanceled(user: User, action: BulkUserAction): Pick<BulkRow, "why"> {
     const endsRole = action === "suspend" || action === "make_member";
     const count =
@@ -181,15 +181,15 @@ function idsIn(ids: readonly string[]): string[] {
   return different;
 }
 
-/** @returns why there is nothing to change; a removed user is refused instead */
+/** @returns why there is nothing to change; a removed user gives an error instead */
 function unchangedWhy({ role, status }: User, action: BulkUserAction): string | undefined {
   if (status === "removed") return undefined;
   const already: Readonly<Record<BulkUserAction, string | undefined>> = {
-    suspend: status === "suspended" ? "this user is suspended already" : undefined,
-    resume: status === "active" ? "this user is active already" : undefined,
+    suspend: status === "suspended" ? "this user is already suspended" : undefined,
+    resume: status === "active" ? "this user is already active" : undefined,
     end_logins: undefined,
-    make_admin: role === "admin" ? "this user is an administrator already" : undefined,
-    make_member: role === "member" ? "this user is a member already" : undefined,
+    make_admin: role === "admin" ? "this user is already an administrator" : undefined,
+    make_member: role === "member" ? "this user is already a member" : undefined,
   };
   return already[action];
 }

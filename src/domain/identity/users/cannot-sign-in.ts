@@ -1,5 +1,5 @@
-// Text of the start of the service, `scim status` and `doctor` about provisioned users who have no way to sign in: SCIM
-// delivers no password, and no identity provider signs them in here.
+// Warning at startup, in `scim status` and in `doctor` about provisioned users who cannot sign in: SCIM delivers no password,
+// and no identity provider for sign-in is configured.
 
 import { countText } from "../../../platform/count-text.ts";
 

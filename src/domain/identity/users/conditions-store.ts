@@ -7,7 +7,7 @@ import { isAmong } from "../../shared/ordered-rows-store.ts";
 import { contains, usersWith } from "../search-store.ts";
 import { users } from "../tables.ts";
 
-/** A condition on a column with ids of users. */
+/** A condition on a column of user ids. */
 export type UserCondition = (userId: SQLiteColumn) => SQL;
 
 /**
@@ -20,13 +20,13 @@ export const hasAddressLike =
     sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${userId} AND ${contains(users.emailKey, text)})`;
 
 /**
- * @param userId column with ids of users
+ * @param userId column of user ids
  * @returns the organization of the user; null unless the user is active
  */
 export const organizationOfActive = (userId: SQLiteColumn): SQL<string | null> =>
   sql`(SELECT ${users.organizationId} FROM ${users} WHERE ${users.id} = ${userId} AND ${users.status} = 'active')`;
 
-/** Users that one step of a search reads: about a millisecond. */
+/** Number of users that one step of a search reads; takes about a millisecond. */
 const USERS_AT_ONCE = 4_000;
 
 /**
@@ -47,7 +47,7 @@ export function* idsWithAddress(
     .where(
       and(
         isAmong(users.id, few),
-        sql`+${users.organizationId} = ${organizationId}`, // otherwise SQLite reads every user of the organization
+        sql`+${users.organizationId} = ${organizationId}`, // without it SQLite reads every user of the organization
         contains(users.emailKey, text),
       ),
     )
@@ -56,7 +56,7 @@ export function* idsWithAddress(
     .map(({ id }) => id);
 }
 
-/** Looks at every user; the index has everything that this reads. */
+/** Scans the index of all users, which has every column that this reads. */
 function* idsInOrder(
   connection: Connection,
   organizationId: string,
@@ -96,8 +96,8 @@ const LAST = "\u{10ffff}";
 /** The order of rows by the address of their user. */
 export const addressOrder = {
   key: users.emailKey,
-  /** @param userId column that holds a user's id */
+  /** @param userId column of user ids */
   joinedTo: (userId: SQLiteColumn) => ({ table: users, on: eq(users.id, userId) }),
-  /** leads SQLite to the index by address */
+  /** makes SQLite use the index by address */
   isIn: (organizationId: string): SQL => eq(users.organizationId, organizationId),
 };

@@ -1,6 +1,6 @@
-// Creates local accounts. If a removed user had the address, the last one is restored under a new subject with its history.
-// Account creation, invitations and the first start use it. `revive` is the only way back from `removed`, for accounts of SCIM as well:
-// the store changes no removed user otherwise, so that no path can leave a way in to the former person.
+// Creates local accounts, for account creation, invitations and the first start. If a removed user had the address, the last
+// one is restored with its history under a new subject. Only `revive` restores a removed user, also for SCIM: the store changes
+// no removed user otherwise, so no path can leave access to the former person.
 
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -58,8 +58,8 @@ type RevivalDependencies = Pick<
 >;
 
 /**
- * Restores a removed user under a new subject and without anything by which the former person could sign in: identities at providers,
- * second factors, logins, password links.
+ * Restores a removed user under a new subject, without anything that would let the former person sign in: identities at
+ * providers, second factors, logins, password links.
  * @returns the user after the change
  * @source SCIM-15, SSO-37
  */

@@ -1,6 +1,6 @@
-// Accounts of people who sign in at an identity provider: made at the first sign-in or by an invitation, with the role and address
-// that the provider gives. Everything happens in the caller's transaction. The sso area decides who may sign in; accounts that SCIM
-// manages are in provisioned-users.ts.
+// Accounts of people who sign in at an identity provider: created at the first sign-in or by an invitation, with the provider's
+// role and address. Everything happens in the caller's transaction. The sso area decides who may sign in; provisioned-users.ts
+// has the accounts that SCIM manages.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -13,7 +13,7 @@ import { revokeLostAccess } from "./lost-access.ts";
 
 interface OfPerson {
   actor: Actor;
-  /** an address that the provider vouches for */
+  /** an address that the provider has verified */
   email: string;
 }
 
@@ -24,7 +24,7 @@ export class ExternalUsers {
     private readonly enrol: Enroll,
   ) {}
 
-  /** Creates an account without a password. @returns undefined if anybody has or had the address */
+  /** Creates an account without a password. @returns undefined if the address ever belonged to a user */
   create(tx: Tx, { actor, email, role }: OfPerson & { role: Role }): User | undefined {
     const key = { organizationId: actor.organizationId, emailKey: emailKey(email) };
     if (store.findUserByEmail(tx, key)) return undefined;
@@ -52,8 +52,8 @@ export class ExternalUsers {
   }
 
   /**
-   * Sets the role that the groups of a person give. A lower role ends the user's logins. The last active administrator keeps the
-   * role, which is recorded.
+   * Sets the role that a user's groups give. A lower role ends the user's logins. The last active administrator keeps the role,
+   * and that is recorded.
    * @returns the user after the change
    */
   setRole(tx: Tx, { actor, user, role }: { actor: Actor; user: User; role: Role }): User {
@@ -67,13 +67,13 @@ export class ExternalUsers {
     return this.#change(tx, { actor, before: user, changes: { role }, endsLogins: role === "member" });
   }
 
-  /** @returns whether no claim changes the role: the protected administrator's, or the last active administrator's */
+  /** @returns whether claims cannot change the user's role: for the protected or last active administrator */
   keepsRole(connection: Connection, user: User): boolean {
     const isLast = isActiveAdministrator(user) && store.countOtherAdministrators(connection, user) === 0;
     return user.protected || isLast;
   }
 
-  /** Follows a person to a new address that nobody else has. @returns the user after the change, if there was one */
+  /** Changes the address to a user's new one if nobody else has it. @returns the user after the change; undefined without a change */
   changeAddress(tx: Tx, { actor, user, email }: OfPerson & { user: User }): User {
     const key = emailKey(email);
     if (key === emailKey(user.email)) return user;

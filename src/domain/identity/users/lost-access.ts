@@ -1,6 +1,6 @@
-// What users lose in addition to their logins when a change removes their role or access: their gateway key, which was made for an
-// active person with one address, an open password link, the second factors of a removed user, and the invitations and password
-// links that they gave as administrators.
+// Revokes what a change of role or access ends in addition to logins: the gateway key, which belongs to an active user with one
+// address; an open password link; the second factors of a removed user; and the invitations and password links that the user
+// created as an administrator.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies, KeyLoss } from "../dependencies.ts";
@@ -27,8 +27,8 @@ export function revokeLostAccess(
 }
 
 /**
- * Cancels the pending invitations and the password links of users who are no longer administrators: a link that they kept could
- * still create an administrator, or open the account of one.
+ * Cancels the pending invitations and password links created by users who are no longer administrators, because a kept link
+ * could still create an administrator or open an administrator's account.
  * @returns how many invitations
  */
 export function cancelIssuedLinks(

@@ -1,5 +1,5 @@
-// Users' own passwords: who has one, the rules for a new one, and storing its hash. The access area checks the old one and ends
-// logins.
+// Users' own passwords: who has one, the rules for a new one, and the storage of its hash. The access area checks the old one
+// and ends logins.
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
@@ -11,7 +11,7 @@ import * as store from "../store.ts";
 import { checkPassword } from "./passwords.ts";
 
 export const createOwnPasswords = ({ clock, passwords, settings }: IdentityDependencies) => ({
-  /** @returns whether the user signs in with a password that is stored here and that the user may change */
+  /** @returns whether the user signs in with a locally stored password, which the user may change */
   has: (user: SignInUser): boolean =>
     user.passwordHash !== null && (settings.mode === "password" || user.protected),
 

@@ -3,12 +3,12 @@ import { and, eq, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { users } from "../tables.ts";
 
-/** More administrators than this are not counted one by one. */
+/** Maximum number of administrators to read. */
 const ADMINISTRATORS_MAX = 10_000;
 
 const IS_PROTECTED: SQL = eq(users.protected, true);
 
-/** @returns the ids of active administrators with a password; of the protected one alone if asked */
+/** @returns the ids of active administrators with a password, optionally only the protected one */
 export const passwordAdministratorIds = (
   connection: Connection,
   organizationId: string,
@@ -20,7 +20,7 @@ export const passwordAdministratorIds = (
     .where(
       and(
         eq(users.organizationId, organizationId),
-        sql`${users.role} = 'admin'`, // as text: the index has administrators only, and SQLite must see that it fits
+        sql`${users.role} = 'admin'`, // literal, so that SQLite can use the partial index of administrators
         eq(users.status, "active"),
         isNotNull(users.passwordHash),
         isProtectedOnly ? IS_PROTECTED : undefined,

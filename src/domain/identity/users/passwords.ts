@@ -1,4 +1,4 @@
-// New passwords: their allowed length, and how one is generated if none is given. The platform hashes passwords.
+// New passwords: their allowed length, and their generation. The platform hashes passwords.
 
 import type { Problem } from "../../../platform/errors.ts";
 import type { Ids } from "../../../platform/ids.ts";

@@ -17,7 +17,7 @@ export interface NewProvisionedAccount {
   actor: Actor;
   email: string;
   active: boolean;
-  /** whether a local account of the address may be linked */
+  /** whether a local account with the address may be linked */
   mayLink: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface Admitted {
   before: User | undefined;
 }
 
-/** Operations of scim on accounts. They change only provisioned accounts, except that a local account may be linked. */
+/** Operations of the scim area on accounts. They change only provisioned accounts, except that a local account may be linked. */
 export class ProvisionedUsers {
   constructor(private readonly dependencies: IdentityDependencies) {}
 
   /**
-   * Creates the account of an address, links the local one, or restores the one removed last. The id stays the same, the role is
-   * member until groups change it, all earlier logins end, and links to identities at providers end too: SCIM says who has the
-   * address now. A linked account keeps its password; the others have none. Pending invitations of the address are canceled.
+   * Creates an account for an address, links the local account, or restores the last removed one. The id stays the same, and the role
+   * is member until groups change it. All earlier logins and links to identities at providers end, because SCIM now decides who has
+   * the address. A linked account keeps its password; the others have none. Pending invitations of the address are canceled.
    * @throws DomainError `user.exists`, `user.protected`, `user.last_administrator`
    */
   admit(tx: Tx, { actor, email, active, mayLink }: NewProvisionedAccount): Admitted {
@@ -85,7 +85,7 @@ export class ProvisionedUsers {
   }
 
   /**
-   * Sets the role of users who have another one, ends their logins, and cancels the pending invitations of those who are no
+   * Sets the role of users whose role differs, ends their logins, and cancels the pending invitations of those who are no
    * longer administrators. Local, removed and protected accounts keep their role.
    * @returns the ids of users whose role changed
    */
@@ -162,7 +162,7 @@ export class ProvisionedUsers {
   }
 }
 
-/** Initial values of every provisioned account; its groups may make it an administrator later. */
+/** Initial values of every provisioned account; groups may make it an administrator later. */
 const MANAGED = { role: "member", provisioningSource: "scim" } as const;
 
 const statusOf = (active: boolean): SettableStatus => (active ? "active" : "suspended");

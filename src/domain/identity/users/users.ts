@@ -1,4 +1,4 @@
-// Creates and changes users. Each operation checks its guards in a fixed order inside the write transaction, so that two
+// Creates and changes users. Each operation runs its checks in a fixed order inside the write transaction, so that two
 // administrators cannot demote each other. It ends the user's logins in the same transaction.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
@@ -46,7 +46,7 @@ export interface NewUserResult {
   generatedPassword?: Secret;
 }
 
-/** PATCH of a user; unknown values are rejected by name. */
+/** PATCH of a user; errors name unknown values. */
 interface UserUpdate {
   role?: string | undefined;
   status?: string | undefined;
@@ -73,7 +73,7 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Creates a local account, or restores the removed one of that address.
+   * Creates a local account, or restores the removed account with that address.
    * @throws DomainError `identity.invalid`, `user.exists`
    */
   async create(actor: Actor, { email, role, password }: NewUser): Promise<NewUserResult> {
@@ -105,8 +105,8 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Throws what `update` would throw, and changes nothing.
-   * @returns the user as `update` would leave it, with the number of invitations that it would cancel
+   * Throws what `update` would throw, without changing anything.
+   * @returns the user after `update`, with the number of invitations that it would cancel
    */
   checkUpdate(actor: Actor, id: string, { expect, ...update }: ExpectingUpdate): ChangedUser {
     const changes = readUserUpdate(update);
@@ -145,7 +145,7 @@ export class Users extends UserDirectory {
     }, "access");
   }
 
-  /** Throws what `remove` would throw, and changes nothing. */
+  /** Throws what `remove` would throw, without changing anything. */
   checkRemove(actor: Actor, id: string): void {
     removableUser(this.dependencies.db.read, actor, id);
   }
@@ -168,15 +168,15 @@ export class Users extends UserDirectory {
     }, "access");
   }
 
-  /** Throws what `revokeLogins` would throw, and changes nothing. */
+  /** Throws what `revokeLogins` would throw, without changing anything. */
   checkRevokeLogins(actor: Actor, id: string): void {
     presentUser(this.dependencies.db.read, actor, id);
   }
 
   /**
-   * Sets or generates a new password, ends the user's logins, and clears the count of wrong passwords. Only the operator
-   * may reset a protected administrator's password, which restores access after a lost password. A provisioned user may also have
-   * a password: SCIM delivers none, and the identity provider may not offer sign-in here.
+   * Sets or generates a new password, ends the user's logins, and clears the count of wrong passwords. Only the operator may
+   * reset a protected administrator's password, which restores access after a lost password. A provisioned user may also have a
+   * password, because SCIM delivers none and the identity provider may not offer sign-in here.
    * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`
    */
   async resetPassword(actor: Actor, id: string, password?: Secret): Promise<NewUserResult> {
@@ -196,8 +196,8 @@ export class Users extends UserDirectory {
   }
 
   /**
-   * Clears the wrong passwords tried for a user, so that the user can sign in from anywhere again; also works for the actor and
-   * for protected and managed users.
+   * Clears the count of wrong passwords of a user, who can then sign in from anywhere again; also works for the actor and for
+   * protected and managed users.
    * @returns whether there were any
    * @throws DomainError `user.not_found`, `user.removed`
    */
@@ -211,7 +211,7 @@ export class Users extends UserDirectory {
     }, "access");
   }
 
-  /** Throws what `resetPassword` would throw for any valid password, and changes nothing. */
+  /** Throws what `resetPassword` would throw for any valid password, without changing anything. */
   checkResetPassword(actor: Actor, id: string): void {
     resettableUser(this.dependencies.db.read, actor, id);
   }
@@ -255,7 +255,7 @@ function updatableUser(
   return user;
 }
 
-/** @returns the user, even one who is already removed */
+/** @returns the user, even if already removed */
 function removableUser(connection: Connection, actor: Actor, id: string): User {
   const user = knownUser(connection, actor, id);
   if (user.status === "removed") return user;
@@ -282,7 +282,7 @@ function presentUser(connection: Connection, actor: Actor, id: string): User {
   return user;
 }
 
-/** The operator has no user account, so the first guard concerns users only. */
+/** The operator has no user account, so the first check concerns only users. */
 function assertUserChangeable(actor: Actor, user: User): void {
   if (actor.kind === "user" && actor.id === user.id) throw ownAccount();
   if (user.protected) throw protectedUser();

@@ -1,6 +1,6 @@
 // Decides whether an inference request may go to the upstream, with the cheapest checks first. Nothing about access is cached:
-// session, login, user and key are read for every request, so a request after the end of access is refused. The caller checks path
-// and method before, and the model after.
+// session, login, user and key are read for every request, so a request after the end of access is refused. The caller first
+// checks path and method, and afterwards the model.
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS, TOKEN_LENGTH_MAX } from "../../../platform/crypto/signing.ts";
@@ -28,19 +28,19 @@ export interface Admitted {
   readonly gatewaySessionId: string;
   readonly loginSessionId: string;
   readonly grantId: string;
-  /** UTC milliseconds; the earlier of token and login, plus the leeway. A stream is cut then */
+  /** UTC milliseconds; the earlier end of token and login, plus the leeway, after which a stream is cut */
   readonly endsAtMs: number;
   /** the user's gateway key; only the upstream receives it */
   readonly credential: Secret;
   readonly credentialVersion: string;
-  /** external id and alias of the key, as the upstream knows it */
+  /** external id and alias of the key at the upstream */
   readonly profileId: string | null;
   readonly profileName: string | null;
-  /** Returns the permits. Called after the last byte of the response, or when the request ends without one. Idempotent. */
+  /** Releases the permits after the last byte of the response, or when the request ends without one. Idempotent. */
   release(): void;
 }
 
-/** Reasons of refusals, in the order of the checks. */
+/** Reasons for a refusal, in the order of the checks. */
 export type AdmissionReason =
   | "inference.busy"
   | "inference.no_token"
@@ -59,9 +59,9 @@ export type AdmissionReason =
 export interface Refused {
   readonly refused: AdmissionReason;
   readonly retryAfterSeconds?: number;
-  /** of a token that was valid; such a refusal is logged */
+  /** claims of a valid token; its refusal is logged */
   readonly claims?: InferenceClaims;
-  /** once the key was found */
+  /** known once the key was found */
   readonly key?: Pick<ResolvedKey, "externalId" | "alias">;
 }
 
@@ -69,7 +69,7 @@ export interface Refused {
 export interface Applicant {
   /** undefined without a credential */
   token: string | undefined;
-  /** of the client; null over a local socket. Called for refused tokens only */
+  /** returns the client's address; null over a local socket. Called only for refused tokens */
   address(): string | null;
   /** undefined for a body of unknown length */
   declaredBytes: number | undefined;
@@ -113,7 +113,7 @@ export class Admission {
     );
   }
 
-  /** @returns the admission, which holds permits until it is released; or the first reason to refuse it */
+  /** @returns the admission, which holds permits until it is released, or the first reason for a refusal */
   admit(applicant: Applicant): Admitted | Refused {
     if (!this.permits.take()) return { refused: "inference.busy" };
     let outcome: Admitted | Refused | undefined;
@@ -143,7 +143,7 @@ export class Admission {
     if (token.length > TOKEN_LENGTH_MAX) return this.#refuseToken(applicant);
     const digest = sha256Hex(token);
     const known = this.#verifier.known(digest);
-    if (known) return known; // its session has the same limit, so the bucket of the token would never be empty first
+    if (known) return known; // the session has the same limit, so its bucket is never fuller than the token's
     const wait = this.#requests.take(`token ${digest}`);
     if (wait > 0) return { refused: "inference.too_many", retryAfterSeconds: wait };
     return this.#verifier.verify(token, digest) ?? this.#refuseToken(applicant);

@@ -1,10 +1,10 @@
-// Counts requests in progress, in total and by user. A permit is held from before the credential is read to the last byte of
+// Counts requests in progress, in total and by user. A permit is held from before reading the credential until the last byte of
 // the response.
 
 export interface PermitLimits {
   /** all requests */
   inFlightMax: number;
-  /** of one user; 0 for no limit */
+  /** maximum for one user; 0 for no limit */
   perUserMax: number;
 }
 
@@ -33,7 +33,7 @@ export class Permits {
     this.#inFlight -= 1;
   }
 
-  /** @returns whether the user may have one more */
+  /** @returns whether the user may have one more request */
   takeForUser(userId: string): boolean {
     const { perUserMax } = this.limits;
     const count = this.#byUser.get(userId) ?? 0;

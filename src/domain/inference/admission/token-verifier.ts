@@ -9,7 +9,7 @@ import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import { GATEWAY_SESSION_CLAIM, INFERENCE_SCOPE, SESSION_CLAIM } from "../../gateway/service.ts";
 import type { SigningKeyRing } from "../../shared/signing-keys/signing-key-ring.ts";
 
-/** About 500 bytes each. */
+/** Maximum number of cached tokens, about 500 bytes each. */
 const KNOWN_TOKENS_MAX = 100_000;
 
 /** `typ` of an inference token. */
@@ -43,12 +43,12 @@ export class TokenVerifier {
 
   constructor(private readonly options: TokenVerifierOptions) {}
 
-  /** @returns the number of tokens whose claims are kept */
+  /** @returns the number of tokens whose claims are cached */
   get size(): number {
     return this.#known.size;
   }
 
-  /** @returns the claims of a token that was verified before and is still valid */
+  /** @returns the claims of an already verified, still valid token */
   known(digest: string): InferenceClaims | undefined {
     const known = this.#known.get(digest);
     if (!known || this.#stillVerifies(known)) return known;
@@ -58,7 +58,7 @@ export class TokenVerifier {
 
   /**
    * @param digest of the token
-   * @returns its claims; undefined for a token that is not valid, whatever the reason
+   * @returns its claims; undefined for an invalid token
    */
   verify(token: string, digest: string): InferenceClaims | undefined {
     const fresh = this.#read(token);

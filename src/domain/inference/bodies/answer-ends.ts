@@ -9,11 +9,11 @@ export class AnswerEnds {
   #headBytes = 0;
   #allBytes = 0;
   #tail: Uint8Array[] = [];
-  /** pieces before this one have left the tail */
+  /** pieces before this one are no longer in the tail */
   #tailStart = 0;
   #tailBytes = 0;
 
-  /** Adds a piece that was passed on. Its bytes must not change afterwards. */
+  /** Adds a forwarded piece, whose bytes must not change afterwards. */
   push(piece: Uint8Array): void {
     this.#allBytes += piece.length;
     if (this.#headBytes < HEAD_BYTES) {
@@ -25,24 +25,24 @@ export class AnswerEnds {
     this.#dropOld();
   }
 
-  /** whether `head` and `tail` are both the whole response */
+  /** whether both `head` and `tail` are the whole response */
   get isShort(): boolean {
     return this.#headBytes <= HEAD_BYTES && this.#headBytes === this.#allBytes;
   }
 
-  /** @returns the first HEAD_BYTES, or fewer */
+  /** @returns at most the first HEAD_BYTES */
   head(): Buffer {
     const head = joined(this.#head);
     return head.length <= HEAD_BYTES ? head : head.subarray(0, HEAD_BYTES);
   }
 
-  /** @returns the last TAIL_BYTES, or fewer */
+  /** @returns at most the last TAIL_BYTES */
   tail(): Buffer {
     const tail = joined(this.#tailStart === 0 ? this.#tail : this.#tail.slice(this.#tailStart));
     return tail.length <= TAIL_BYTES ? tail : tail.subarray(-TAIL_BYTES);
   }
 
-  /** @returns the last bytes, at most this many */
+  /** @returns at most this many of the last bytes */
   last(count: number): string {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
@@ -75,5 +75,5 @@ function joined(pieces: readonly Uint8Array[]): Buffer {
     : Buffer.concat(pieces);
 }
 
-/** Dropped pieces that are held until the list is compacted. */
+/** Maximum number of dropped pieces that the list holds before it is compacted. */
 const COMPACT_AFTER = 64;

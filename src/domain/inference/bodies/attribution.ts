@@ -1,5 +1,5 @@
-// Claims of a request's headers about its origin: the agent, the repository and the run. A workstation may send anything, so
-// these values are cleaned, cut to their limits and never trusted.
+// Reads the claims in a request's headers about its origin: the agent, the repository and the run. A workstation may send
+// anything, so these values are cleaned, truncated and never trusted.
 import type { RequestRow } from "../log/record.ts";
 
 export type Attribution = Pick<
@@ -7,10 +7,10 @@ export type Attribution = Pick<
   "harness" | "repository" | "branch" | "commitSha" | "dirty" | "runId" | "model" | "claimed"
 >;
 
-/** Every header with this prefix is for our log and does not reach the upstream. */
+/** Headers with this prefix are for our log and do not reach the upstream. */
 export const ATTRIBUTION_PREFIXES = ["x-harness-", "x-blue-"] as const;
 
-/** Characters of a value; longer ones are cut. */
+/** Maximum characters of a value; longer values are truncated. */
 export const ATTRIBUTION_MAX = {
   harness: 128,
   repository: 2048,
@@ -31,7 +31,7 @@ const PRODUCTS: readonly (readonly [product: RegExp, harness: string])[] = [
 /**
  * @param headers of the request
  * @param path canonical; `/responses` is used by one harness only
- * @param bodyModel the model that the body names, for a request whose headers name none
+ * @param bodyModel the model in the body, for a request without a model in its headers
  */
 export function attributionOf(headers: Headers, path: string, bodyModel: string | null = null): Attribution {
   const agent = clean(headers.get("x-harness-agent"), ATTRIBUTION_MAX.harness);
@@ -59,7 +59,7 @@ function harnessOf(userAgent: string | null, path: string): string | null {
   return /^(?:\/v1)?\/responses\b/.test(path) ? "codex" : null;
 }
 
-/** @returns the value without control characters, cut to its limit; null if nothing is left */
+/** @returns the value without control characters, truncated to its limit; null if nothing is left */
 function clean(value: string | null, max: number): string | null {
   if (value === null) return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
@@ -68,7 +68,7 @@ function clean(value: string | null, max: number): string | null {
   return text.length <= max ? text : text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** A remote may be written with a password: `https://user:password@host/path`. */
+/** Removes a password from a remote: `https://user:password@host/path`. */
 const withoutUserInfo = (repository: string | null): string | null =>
   repository?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1") ?? null;
 

@@ -1,7 +1,7 @@
-// Finds the member `model` at the top level of a JSON body without parsing the prompts beside it. It reads pieces as they arrive,
-// skips strings with the runtime's own search, and stops as early as it can.
+// Finds the member `model` at the top level of a JSON body without parsing the prompts. It reads pieces as they arrive, skips
+// strings with the runtime's native search, and stops as early as possible.
 
-/** Longest value that is read; a longer value counts as unreadable. */
+/** Maximum length of a value; a longer one counts as unreadable. */
 export const MODEL_CHARACTERS_MAX = 512;
 /**
  * Members that let LiteLLM, or a provider behind it, use another model than `model`: models to try next, settings of its router, and
@@ -18,9 +18,8 @@ const OTHER_MODELS: ReadonlySet<string> = new Set([
   "models",
   "extra_body",
 ]);
-/** Every character of a string can be an escape of six bytes. */
 const ESCAPE_BYTES = 6;
-/** A longer key is not one of those above. */
+/** A longer key is not among those above. */
 const KEY_BYTES_MAX = ESCAPE_BYTES * Math.max(...[...OTHER_MODELS].map(({ length }) => length)) + 1;
 const VALUE_BYTES_MAX = ESCAPE_BYTES * MODEL_CHARACTERS_MAX;
 
@@ -29,20 +28,20 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const [SPACE, TAB, LINE_FEED, CARRIAGE_RETURN] = [0x20, 0x09, 0x0a, 0x0d];
 
-/** A string whose bytes matter, as they are between the quotes. At the maximum it is too long, and the rest is skipped. */
+/** A string that is read: its bytes between the quotes. At the maximum length it is too long, and the rest is skipped. */
 interface KeptString {
   readonly bytes: number[];
   readonly bytesMax: number;
 }
 const SKIPPED: KeptString = { bytes: [], bytesMax: 0 };
 
-/** The part that the next byte at the top level belongs to. */
+/** The kind of the next byte at the top level. */
 type Place = "before" | "key" | "colon" | "value" | "after";
 
 export class ModelScanner {
   /** the first value found */
   model: string | undefined;
-  /** whether the body is not a JSON object, names several models, or names its model with anything but a usable string */
+  /** whether the body is not a JSON object, names several models, or has a model that is not a usable string */
   isUnreadable = false;
   #isDone = false;
   #depth = 0;
@@ -53,7 +52,7 @@ export class ModelScanner {
   #isEscaped = false;
   #offset = 0;
 
-  /** @param isThorough whether it looks for a second model too, both in a repeated member and in OTHER_MODELS */
+  /** @param isThorough whether to look for further models too, in a repeated member and in OTHER_MODELS */
   constructor(private readonly isThorough = false) {}
 
   /** @returns whether more bytes could change the result */
@@ -107,7 +106,7 @@ export class ModelScanner {
   }
 
   #other(byte: number | undefined, at: number): void {
-    if (this.#depth === 1 && this.#place !== "value") this.#giveUp(); // no JSON, such as UTF-16
+    if (this.#depth === 1 && this.#place !== "value") this.#giveUp(); // not JSON, such as UTF-16
     if (this.#depth === 1) this.#refuseValue();
     const isMark = this.#offset + at < BYTE_ORDER_MARK.length && byte === BYTE_ORDER_MARK[this.#offset + at];
     if (this.#depth === 0 && !isMark) this.#giveUp();
@@ -200,15 +199,15 @@ function isEscapedAt(
   return first === from && wasEscaped ? !isOdd : isOdd;
 }
 
-/** @returns whether the byte is printable ASCII and no escape */
+/** @returns whether the byte is printable ASCII and not a backslash */
 const isPlain = (byte: number): boolean => byte >= SPACE && byte < 0x7f && byte !== BACKSLASH;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** @returns undefined if it is too long, or no JSON string */
+/** @returns undefined if it is too long or not a JSON string */
 function textOf(string: KeptString | undefined): string | undefined {
   if (!string || string.bytes.length >= string.bytesMax) return undefined;
-  if (string.bytes.every(isPlain)) return String.fromCharCode(...string.bytes); // the usual case, and far cheaper
+  if (string.bytes.every(isPlain)) return String.fromCharCode(...string.bytes); // the usual case, and much faster
   try {
     const text: unknown = JSON.parse(`"${decoder.decode(Uint8Array.from(string.bytes))}"`);
     return typeof text === "string" ? text : undefined;

@@ -1,5 +1,5 @@
-// Reads the token counts of a response from its first and its last bytes. It looks for complete `usage`
-// objects as the three APIs write them, in event streams and JSON alike. Tokens are never estimated.
+// Reads the token counts of a response from its first and its last bytes. It looks for complete `usage` objects in the formats
+// of the three APIs, in event streams and in JSON. Tokens are never estimated.
 import type { UsageSource } from "../log/record.ts";
 import type { AnswerEnds } from "./answer-ends.ts";
 
@@ -24,23 +24,23 @@ type Tokens = Omit<Usage, "usageSource">;
 
 const NO_MEMBERS: Members = {};
 
-/** Number of candidates to try: tools and metadata may have members of the same name. */
+/** Number of candidates to try, because tools and metadata may have members with the same name. */
 export const CANDIDATES_MAX = 8;
-// Bytes are searched ten times as fast as text, and most of them never become text.
+// Searching bytes is ten times as fast as searching text, and most of them never become text.
 const KEY = Buffer.from('"usage"');
 const MESSAGE_START = Buffer.from('"message_start"');
 const MESSAGE_DELTA = Buffer.from('"message_delta"');
 /** Matches after the key. */
 const BEGIN = /^\s*:\s*\{/;
 /**
- * Larger counts are ignored. A stream that ends early may contain a `usage` of the client's own tools, and a sum beyond the safe
+ * Larger counts are ignored. A stream that ends early may contain a `usage` of the client's own tools; a sum beyond the safe
  * integers could not be stored.
  */
 export const TOKENS_MAX = 1_000_000_000;
 
 /**
- * @param isWhole whether the response came to its end
- * @returns the last usage; for Anthropic's messages together with that of `message_start`, which alone has the input
+ * @param isWhole whether the response is complete
+ * @returns the last usage; for Anthropic's messages combined with that of `message_start`, the only one with the input
  */
 export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): Usage {
   const tail = ends.tail();
@@ -49,7 +49,7 @@ export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): 
   const start = head.includes(MESSAGE_START) ? firstUsage(head) : undefined;
   const usageSource = isWhole ? "reported" : "partial";
   if (!start) {
-    const tokens = last ?? firstUsage(head); // a long JSON response may state its usage first
+    const tokens = last ?? firstUsage(head); // a long JSON response may begin with its usage
     return tokens ? usageFrom(tokens, usageSource) : NO_USAGE;
   }
   // The usage of message_start counts the output so far, so a last usage equal to it is not the final one.
@@ -94,7 +94,7 @@ function firstUsage(bytes: Buffer): Tokens | undefined {
   return undefined;
 }
 
-/** @returns the tokens of the object that follows the key; undefined if there is none, or it counts none */
+/** @returns the tokens of the object after the key; undefined without an object or counts */
 function usageAt(bytes: Buffer, at: number): Tokens | undefined {
   const text = bytes.toString("latin1", at + KEY.length); // the members that are read are ASCII
   const begin = BEGIN.exec(text)?.[0].length;

@@ -7,7 +7,7 @@ import { readLogQuery } from "./query.ts";
 import type { RequestLogs } from "./request-logs.ts";
 import { type RowView, toRequestLogItem } from "./wire.ts";
 
-/** A request that was running when the service was killed never ends; its day counts as complete after this time. */
+/** A day counts as complete after this time, because a request that was running when the service was killed never ends. */
 const UNFINISHED_MS_MAX = DAY_MS;
 
 export interface ExportDay {
@@ -15,15 +15,15 @@ export interface ExportDay {
   day: string;
   fromMs: number;
   beforeMs: number;
-  /** whether rows of the day may still be added or change */
+  /** whether rows of the day may still be added or changed */
   isOpen: boolean;
 }
 
 type Logs = Pick<RequestLogs, "file" | "keptFromMs" | "viewOf">;
 
 /**
- * @param period first and last day, included
- * @returns days with rows, from the first day to the last, and the gaps of that time
+ * @param period first and last day, inclusive
+ * @returns the days with rows in order, and the gaps of the period
  * @throws DomainError `request_log.invalid`, `storage.*`
  */
 export function exportDays(
@@ -48,7 +48,7 @@ export function exportDays(
   return found ?? { days: [], gaps: [] };
 }
 
-/** @returns the rows of a day, oldest first, in pages; `count` is called with the rows of each page */
+/** @returns the rows of a day, oldest first, in pages; calls `count` with the number of rows of each page */
 export async function* pagesOfDay(
   logs: Logs,
   { fromMs, beforeMs }: Pick<ExportDay, "fromMs" | "beforeMs">,

@@ -1,4 +1,4 @@
-// Reads the request log from its file for commands, whether or not a service runs. It changes nothing.
+// Reads the request log from its file for commands, whether or not a service runs, without changing it.
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
 import { openLogForReading } from "./log-file-store.ts";
@@ -40,7 +40,7 @@ export class FileSource implements LogSource {
     }
   }
 
-  /** `search` in this turn. */
+  /** `search` in one turn. */
   searchNow(search: RowSearch): FoundRows {
     return this.read((reader) => runSynchronously(reader.search(search))) ?? NOTHING_FOUND;
   }
@@ -49,7 +49,7 @@ export class FileSource implements LogSource {
     return this.searchNow(search);
   }
 
-  /** `summarize` in this turn, from the rows alone. */
+  /** `summarize` in one turn, only from the rows. */
   summarizeNow(search: SummarySearch): SummaryFound {
     return this.read((reader) => runSynchronously(reader.summarize(search, false))) ?? nothingIn(search);
   }

@@ -5,15 +5,15 @@ import type { RequestLogs } from "./request-logs.ts";
 import type { LogReader } from "./search-store.ts";
 import type { RowView } from "./wire.ts";
 
-/** Rows read at one time. */
+/** Number of rows to read at a time. */
 export const ROWS_MAX = 1_000;
-/** Running requests that are shown only when they end; further ones are shown immediately. */
+/** Maximum number of running requests that are held until they end; further ones are shown immediately. */
 export const RUNNING_MAX = 10_000;
 
 export class LogFollower {
-  /** number of the last row that was read; undefined before the first read */
+  /** number of the last row read; undefined before the first read */
   #last: number | undefined;
-  /** ids of rows of requests that had not ended */
+  /** ids of rows whose requests had not ended */
   #running = new Set<string>();
 
   /** @param earlier rows to begin with */
@@ -22,7 +22,7 @@ export class LogFollower {
     private readonly earlier: number,
   ) {}
 
-  /** @returns rows of requests that have ended since the last call @throws DomainError `storage.*` */
+  /** @returns rows of requests that have finished since the last call @throws DomainError `storage.*` */
   next(): RowView[] {
     const rows = this.logs.file.read((reader) => [...this.#completed(reader), ...this.#added(reader)]);
     const keptFromMs = this.logs.keptFromMs();
@@ -37,7 +37,7 @@ export class LogFollower {
 
   #added(reader: LogReader): RequestRow[] {
     const newest = reader.lastNumber();
-    // A file that replaces another one starts its numbers again.
+    // A new file restarts the row numbers.
     if (this.#last !== undefined && newest < this.#last) this.#last = 0;
     this.#last ??= Math.max(0, newest - this.earlier);
     const rows = reader.writtenAfter(this.#last, ROWS_MAX);
@@ -45,7 +45,7 @@ export class LogFollower {
     return rows.map(({ row }) => row).filter((row) => !this.#isRunning(row));
   }
 
-  /** A row without a request id is one of a separate proxy, which is never completed. */
+  /** A row without a request id comes from a separate proxy and is never completed. */
   #isRunning({ id, outcome, requestId }: RequestRow): boolean {
     if (outcome !== null || requestId === null || this.#running.size >= RUNNING_MAX) return false;
     this.#running.add(id);

@@ -1,4 +1,4 @@
-// Receives the rows of a separate inference proxy: all of a batch or none.
+// Receives rows from a separate inference proxy: all rows of a batch or none.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
@@ -9,12 +9,12 @@ import { PROBLEMS_MAX } from "../../../platform/text/problem-list.ts";
 import { invalidLog, refuse } from "./query.ts";
 import { NO_ANSWER, type RequestRow, type UsageCounter } from "./record.ts";
 
-/** Rows of one batch. */
+/** Maximum number of rows in one batch. */
 export const EVENTS_MAX = 500;
 /** How far the clock of the proxy may be ahead. */
 export const AHEAD_MS_MAX = 5 * MINUTE_MS;
 const RETRY_SECONDS = 5;
-/** Number of ids that are remembered: far more than the rows that a proxy may send again. */
+/** Number of remembered ids, far more than the rows that a proxy may resend. */
 export const COUNTED_IDS_MAX = 50_000;
 
 const textOrNull = (maxLength: number) =>
@@ -23,7 +23,7 @@ const Id = Type.String({ pattern: UUID_PATTERN.source, description: "a UUID" });
 /** RFC 3339 */
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** One row as the proxy sends it. */
+/** One row from the proxy. */
 export const RequestLogEvent = Type.Object(
   {
     id: Id,
@@ -55,9 +55,9 @@ export const RequestLogBatch = Type.Object(
 
 export interface IntakeDependencies {
   clock: Clock;
-  /** @returns whether the user is one of the organization */
+  /** @returns whether the user belongs to the organization */
   hasUser(organizationId: string, userId: string): boolean;
-  /** takes all rows, or none; undefined if no service runs */
+  /** accepts all rows or none; undefined if no service runs */
   offer: ((rows: readonly RequestRow[]) => boolean) | undefined;
   usage: UsageCounter;
 }
@@ -100,17 +100,17 @@ export class LogIntake {
     const { clock, hasUser } = this.dependencies;
     const occurredAtMs = Date.parse(event.occurred_at);
     if (Number.isNaN(occurredAtMs) || occurredAtMs > clock.nowMs() + AHEAD_MS_MAX)
-      problems.push({ pointer: `${at}/occurred_at`, detail: "occurred_at must be a time that has come" });
+      problems.push({ pointer: `${at}/occurred_at`, detail: "occurred_at must not be in the future" });
     if (!hasUser(event.organization_id, event.user_id))
       problems.push({ pointer: `${at}/user_id`, detail: "user_id must be a user of the organization" });
     return { ...rowFrom(event), occurredAtMs };
   }
 }
 
-/** A proxy expects 400 for a bad row, so the body is not checked as that of other operations, which answer 422. */
+/** A proxy expects 400 for an invalid row, so the body is not validated like those of other operations, which answer 422. */
 function checked<T extends TSchema>(schema: T, body: unknown): Static<T> {
   if (Value.Check(schema, body)) return body;
-  const problems = new Map<string, Problem>(); // the first of each member: a missing one is reported as mistyped too
+  const problems = new Map<string, Problem>(); // the first problem of each member, because a missing member is also reported as mistyped
   for (const { path, message } of Value.Errors(schema, body)) {
     const finding = `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
     if (!problems.has(path))

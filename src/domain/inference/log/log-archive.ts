@@ -1,5 +1,5 @@
-// Files of the request log in the object store, below `request-logs/`. They are in the bucket of captured sessions, whose sweep
-// ignores keys of this form.
+// Files of the request log in the object store, below `request-logs/`, in the bucket of captured sessions, whose sweep ignores
+// such keys.
 import { DomainError } from "../../../platform/errors.ts";
 import type { Bucket } from "../../../platform/object-store/bucket.ts";
 import { failureIn } from "../../../platform/object-store/failures.ts";
@@ -8,11 +8,11 @@ export interface LogArchiveOptions {
   bucket: Pick<Bucket, "check" | "head" | "read" | "put" | "remove">;
   /** name of the bucket */
   name: string;
-  /** beginning of every key; empty, or with a slash at its end */
+  /** prefix of every key; empty, or ending with a slash */
   prefix: string;
 }
 
-/** The bytes of a file; a second call makes the same bytes unless rows were removed in the meantime. */
+/** The bytes of a file; a second call produces the same bytes unless rows were removed meanwhile. */
 export type Content = () => AsyncIterable<Uint8Array>;
 
 interface Measured {
@@ -21,7 +21,7 @@ interface Measured {
   sha256: string;
 }
 
-/** Every method throws DomainError `object_store.*`, with what the store answered. */
+/** Every method throws DomainError `object_store.*` with the store's response. */
 export class LogArchive {
   readonly #folder: string;
 
@@ -29,12 +29,12 @@ export class LogArchive {
     this.#folder = `${options.prefix}request-logs`;
   }
 
-  /** @returns the URL of the folder, without a slash at its end */
+  /** @returns the URL of the folder, without a trailing slash */
   get url(): string {
     return `s3://${this.options.name}/${this.#folder}`;
   }
 
-  /** Succeeds if the bucket is there and may be used. */
+  /** Succeeds if the bucket exists and may be used. */
   check(): Promise<void> {
     return explained(this.options.bucket.check());
   }
@@ -44,7 +44,7 @@ export class LogArchive {
   }
 
   /**
-   * Stores a file, or replaces it. The bytes are made twice, once to learn their length and digest, and once to send them, so that
+   * Stores a file, or replaces it. Produces the bytes twice, first for their length and digest and then to send them, so that
    * they need neither memory nor disk.
    * @throws DomainError also `request_log.changed` if the second bytes differ; `object_store.damaged` if the store has others
    */
@@ -62,7 +62,7 @@ export class LogArchive {
     throw damaged(name);
   }
 
-  /** Reads the object if the store has no digest of it. */
+  /** Reads the object if the store has no digest. */
   async #isKept(key: string, { sizeBytes, sha256 }: Measured, signal: AbortSignal): Promise<boolean> {
     const found = await this.options.bucket.head(key);
     if (found?.sizeBytes !== sizeBytes) return false;
@@ -76,7 +76,7 @@ export class LogArchive {
   }
 }
 
-/** @throws DomainError `request_log.changed` before a piece that makes the bytes others than expected */
+/** @throws DomainError `request_log.changed` before a piece that differs from the expected bytes */
 async function* unchanged(bytes: AsyncIterable<Uint8Array>, expected: Measured): AsyncGenerator<Uint8Array> {
   const hasher = new Bun.CryptoHasher("sha256");
   let sentBytes = 0;
@@ -100,13 +100,13 @@ async function measure(bytes: AsyncIterable<Uint8Array>): Promise<Measured> {
   return { sizeBytes, sha256: hasher.digest("hex") };
 }
 
-/** Only operators call this, so the error shows the response of the store. It has neither address nor bucket nor key id. */
+/** The error shows the store's response, because only operators call this. It contains no URL, bucket or key id. */
 const explained = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     const failure = failureIn(error);
     if (!failure || !(error instanceof DomainError)) throw error;
     throw new DomainError(error.kind, error.reason, `${error.message}: ${failure.message}`, {
-      hint: "find the cause: quartermaster doctor; then repeat the export, which continues",
+      hint: "find the cause with `quartermaster doctor`, then repeat the export, which continues",
       cause: error,
     });
   });
@@ -122,6 +122,6 @@ const damaged = (name: string): DomainError =>
     "object_store.damaged",
     `the object store did not keep the bytes of ${name}`,
     {
-      hint: "examine the store: quartermaster doctor; then repeat the export",
+      hint: "check the store with `quartermaster doctor`, then repeat the export",
     },
   );

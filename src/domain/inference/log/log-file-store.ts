@@ -5,14 +5,14 @@ import { existsSync } from "node:fs";
 import { openConnection } from "../../../platform/database/connection.ts";
 import { DomainError } from "../../../platform/errors.ts";
 
-/** Pages of the newest rows and of the indexes' ends are enough to write; a search reads each page once. */
+/** Small: writes need only the newest pages of table and indexes, and a search reads each page once. */
 const PAGE_CACHE_KIB = 4_096;
-/** How long a write waits for another process that erases or examines rows. The thread does nothing else in the meantime. */
+/** How long a write waits for another process that erases or reads rows. The thread does nothing else meanwhile. */
 const BUSY_TIMEOUT_MS = 1_000;
-/** Number of prepared statements after which references to collected ones are removed. */
+/** Number of prepared statements after which references to garbage-collected ones are removed. */
 const STATEMENTS_MIN = 64;
 
-/** The element at index n leads from version n to n + 1. Never edit one that was released. */
+/** The element at index n upgrades version n to n + 1. Never edit a released one. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE requests (
     id TEXT PRIMARY KEY,
@@ -113,8 +113,8 @@ const MIGRATIONS: readonly string[] = [
 const LOG_FILE_VERSION = MIGRATIONS.length;
 
 /**
- * Opens or creates the file, readable by its owner only, and brings it to the present version. Closing the connection finalizes
- * its statements.
+ * Opens or creates the file, readable by its owner only, and upgrades it to the current version. Closing the connection
+ * finalizes its statements.
  * @throws DomainError `storage.*`, `request_log.newer`
  */
 export function openLogFile(file: string): Database {
@@ -136,8 +136,8 @@ export function openLogFile(file: string): Database {
 }
 
 /**
- * SQLite keeps a closed connection, and its locks on the file, while one of its statements is left. The garbage collector may leave
- * one for a long time, and the file could not be opened again in the meantime.
+ * SQLite keeps a closed connection, with its locks on the file, while one of its statements exists. The garbage collector may
+ * keep one for a long time, during which the file could not be opened again.
  */
 function finalizeAtClose(connection: Database): void {
   let statements: WeakRef<Statement>[] = [];

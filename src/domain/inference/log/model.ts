@@ -1,26 +1,29 @@
 // Types of the request log in addition to its rows: queries, results, and their limits.
 import type { Outcome, RequestRow } from "./record.ts";
 
-/** Rows in one transaction. */
+/** Maximum number of rows in one transaction. */
 export const BATCH_ROWS_MAX = 500;
-/** How long a row waits for others to share a transaction with. */
+/** How long a row waits to share a transaction. */
 export const BATCH_MS = 200;
-/** Matching rows that a list counts. */
+/** Maximum number of matching rows that a list counts. */
 export const COUNTED_MAX = 100_000;
 /** Time limit of one search. */
 export const SEARCH_MS_MAX = 5_000;
-/** Gaps in one response. */
+/** Maximum number of gaps in one response. */
 export const GAPS_MAX = 100;
-/** Models, harnesses and profiles in the facets. */
+/** Maximum number of models, harnesses and profiles in the facets. */
 export const FACET_VALUES_MAX = 200;
-/** Values of one kind that are kept for the facets; model names come from workstations, so their number must be bounded. */
+/**
+ * Maximum number of values of one kind that are stored for the facets. Model names come from workstations, so their number must
+ * be bounded.
+ */
 export const SEEN_VALUES_MAX = 10_000;
 
 /** Why rows were dropped: the file was not written quickly enough or was locked, its disk was full, or writing failed. */
 export const DROP_CAUSES = ["queue_full", "disk_full", "broken"] as const;
 export type DropCause = (typeof DROP_CAUSES)[number];
 
-/** Rows that were dropped, by their arrival in UTC milliseconds, both ends included. */
+/** Dropped rows, by arrival in UTC milliseconds, both ends inclusive. */
 export interface Gap {
   fromMs: number;
   toMs: number;
@@ -28,7 +31,7 @@ export interface Gap {
   cause: DropCause;
 }
 
-/** The result of a request by its status, as the wire defines it. */
+/** The result of a request by its status, as the API defines it. */
 export const RESULTS = ["success", "redirect", "client_error", "server_error", "transport_error"] as const;
 export type Result = (typeof RESULTS)[number];
 
@@ -40,7 +43,7 @@ const RESULT_OF_CLASS: Readonly<Record<number, Result>> = {
   5: "server_error",
 };
 
-/** @returns the result of a status; null if no response head arrived */
+/** @returns the result of a status; null if no response headers arrived */
 export const resultOf = (httpStatus: number | null): Result =>
   RESULT_OF_CLASS[Math.floor((httpStatus ?? 0) / 100)] ?? "transport_error";
 
@@ -49,9 +52,9 @@ type Sort = (typeof SORTS)[number];
 
 /** The filter of a query, with checked values only. */
 export interface RowFilter {
-  /** UTC milliseconds, included */
+  /** UTC milliseconds, inclusive */
   fromMs?: number | undefined;
-  /** UTC milliseconds, excluded */
+  /** UTC milliseconds, exclusive */
   beforeMs?: number | undefined;
   userId?: string | undefined;
   profileId?: string | undefined;
@@ -60,9 +63,9 @@ export interface RowFilter {
   result?: Result | undefined;
   outcome?: Outcome | undefined;
   runId?: string | undefined;
-  /** input and output tokens together */
+  /** total of input and output tokens */
   minTokens?: number | undefined;
-  /** literal text without regard to letter case */
+  /** literal text, case-insensitive */
   q?: string | undefined;
 }
 
@@ -72,7 +75,7 @@ export interface RowSearch {
   sort: Sort;
   offset: number;
   limit: number;
-  /** the row after which the page begins, in place of an offset */
+  /** the row after which the page begins, instead of an offset */
   after?: { occurredAtMs: number; id: string } | undefined;
   /** the total, if it need not be counted */
   known?: number | undefined;
@@ -86,7 +89,7 @@ export interface FoundRows {
   gaps: Gap[];
 }
 
-/** Values that filters offer. */
+/** Values for filters to offer. */
 export interface SeenValues {
   models: string[];
   harnesses: string[];

@@ -1,9 +1,9 @@
-// Rows of the request log as Parquet, with the names and the order of the API's members. The file is made in row groups, so that
-// the memory does not grow with the day.
+// Writes rows of the request log as Parquet, with the names and the order of the API's members. The file consists of row
+// groups, so that memory does not grow with the day.
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { type RowView, toRequestLogItem } from "./wire.ts";
 
-/** Rows of one row group: some megabytes. */
+/** Number of rows in one row group, which takes a few megabytes. */
 export const GROUP_ROWS = 20_000;
 
 type Item = ReturnType<typeof toRequestLogItem>;

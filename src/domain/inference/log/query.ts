@@ -6,10 +6,10 @@ import { offsetOf, type PageQuery, readPageQuery, readUuid, readWord } from "../
 import { RESULTS, type RowFilter, type RowSearch, SORTS } from "./model.ts";
 import { OUTCOMES } from "./record.ts";
 
-/** Characters of the values that filters compare: the limits under which rows are written. */
+/** Maximum characters of the values that filters compare, the same as for stored rows. */
 export const LENGTH_MAX = { harness: 128, model: 512, profileId: 512, runId: 512 };
 
-/** The filters of a caller, before any check. */
+/** The unchecked filters of a caller. */
 export interface LogFilterQuery {
   userId?: string | undefined;
   profileId?: string | undefined;
@@ -20,12 +20,12 @@ export interface LogFilterQuery {
   runId?: string | undefined;
   minTokens?: number | undefined;
   occurred?: DayRangeQuery | undefined;
-  /** UTC milliseconds, in place of `occurred`: included, and excluded */
+  /** UTC milliseconds instead of `occurred`: inclusive, and exclusive */
   fromMs?: number | undefined;
   beforeMs?: number | undefined;
 }
 
-/** The request of a caller, before any check. */
+/** The unchecked request of a caller. */
 export interface LogQuery extends LogFilterQuery, PageQuery {
   sort?: string | undefined;
   /** the last row of the previous page; replaces the page number */
@@ -54,7 +54,7 @@ export function readLogQuery(query: LogQuery, keptFromMs: number): CheckedQuery 
   return { page, perPage, search: { filter, sort, offset, limit: perPage, after, known } };
 }
 
-/** Reads the filters other than the search text. */
+/** Reads the filters except the search text. */
 export function readFilter(query: LogFilterQuery, keptFromMs: number, problems: Problem[]): RowFilter {
   const { fromMs, beforeMs } = readPeriod(query, problems);
   const text = textReader(problems);
@@ -72,7 +72,7 @@ export function readFilter(query: LogFilterQuery, keptFromMs: number, problems: 
   };
 }
 
-/** Days of the API are days in UTC; the console gives times. */
+/** Days in the API are days in UTC; the console passes times. */
 function readPeriod({ occurred = {}, fromMs, beforeMs }: LogFilterQuery, problems: Problem[]): DayRange {
   if (fromMs === undefined && beforeMs === undefined)
     return readTimeRange(occurred, { name: "occurred", problems });
@@ -86,7 +86,7 @@ export function refuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw invalidLog(problems);
 }
 
-/** @returns the refusal of a query or of rows */
+/** @returns the error for a query or for rows */
 export function invalidLog(problems: readonly Problem[]): DomainError {
   const message = problems.map(({ detail }) => detail).join("; ");
   return new DomainError("invalid", "request_log.invalid", message, { problems });

@@ -1,7 +1,7 @@
-// The row of the request log for one inference request, and the parts of log, usage and budgets that run within a request.
+// The row of the request log for one inference request, and the interfaces of log, usage and budgets that a request calls.
 // Forwarding and refusals build the row. Nothing here waits or throws.
 
-/** How a request ended; null as long as it runs. */
+/** How a request ended; null while it runs. */
 export const OUTCOMES = [
   "complete",
   "client_closed",
@@ -19,11 +19,11 @@ export type UsageSource = (typeof USAGE_SOURCES)[number];
 
 /** Metadata of one request: never a body, a query string, a credential or an address. This list of members is closed. */
 export interface RequestRow {
-  /** our own UUID; a row that is handed over again under the same id completes the first one */
+  /** our own UUID; a second row with the same id completes the first one */
   readonly id: string;
   readonly userId: string;
   readonly organizationId: string;
-  /** external id of the key's profile, and its alias at the time */
+  /** external id of the key's profile, and its alias at that time */
   readonly profileId: string | null;
   readonly profileName: string | null;
   /** arrival, UTC milliseconds */
@@ -32,19 +32,19 @@ export interface RequestRow {
   /** canonical path without the query string */
   readonly path: string;
   readonly model: string | null;
-  /** status of the upstream's head, or of the refusal that replaced it; null if no head came and nothing was refused */
+  /** status of the upstream's response, or of the refusal that replaced it; null if there was neither */
   readonly httpStatus: number | null;
-  /** until the response head of the upstream, or until the end if there was none */
+  /** until the upstream's response headers, or until the end without a response */
   readonly upstreamLatencyMs: number;
 
-  // Attribution: claims of the workstation, which may be wrong.
+  // Attribution: the workstation's claims, which may be wrong.
   readonly harness: string | null;
   readonly repository: string | null;
   readonly branch: string | null;
   readonly commitSha: string | null;
   readonly dirty: boolean | null;
   readonly runId: string | null;
-  /** whether at least one of them comes from an attribution header of the workstation */
+  /** whether at least one claim comes from an attribution header of the workstation */
   readonly claimed: boolean;
 
   readonly requestId: string | null;
@@ -54,14 +54,14 @@ export interface RequestRow {
   readonly responseBytes: number | null;
   readonly stream: boolean | null;
   readonly outcome: Outcome | null;
-  /** reason of a refusal, such as `inference.budget`; `would_refuse` where a rule only logs */
+  /** reason of a refusal, such as `inference.budget`; `would_refuse` if a rule only logs */
   readonly refusal: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cacheReadTokens: number | null;
   readonly cacheWriteTokens: number | null;
   readonly usageSource: UsageSource | null;
-  /** in US dollars, as the upstream stated it */
+  /** in US dollars, as reported by the upstream */
   readonly upstreamCost: number | null;
 }
 
@@ -85,11 +85,11 @@ export interface RequestLog {
 }
 
 export interface UsageCounter {
-  /** Adds a finished request to the sums of its day. Called once for a request. Never waits and never throws. */
+  /** Adds a finished request to the sums of its day. Called once per request. Never waits and never throws. */
   count(row: RequestRow): void;
 }
 
-/** The user's daily budget that is used up. */
+/** The daily budget that the user has used up. */
 export type ExceededBudget = "requests" | "tokens";
 
 export interface Budgets {

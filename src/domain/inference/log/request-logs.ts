@@ -1,5 +1,5 @@
-// The request log for administrators and commands: pages with the current addresses of users, the values that filters offer, and
-// the removal of a person's rows. request-log-queue.ts adds rows. The file belongs to the one organization.
+// The request log for administrators and commands: pages with the current addresses of users, the values that filters offer,
+// and the removal of a user's rows. request-log-queue.ts adds rows. The file belongs to the one organization.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
@@ -30,7 +30,7 @@ export const REMOVED_ADDRESS = "removed@invalid";
 export interface RequestLogOptions {
   file: string;
   retentionDays: number;
-  /** of a running service; without it the file itself is read */
+  /** the log of a running service; without it the file itself is read */
   service?: ServiceLog | undefined;
   /** undefined unless an S3-compatible store is configured */
   archive?: LogArchive | undefined;
@@ -56,7 +56,7 @@ interface NamedFigures {
 /** A summary with the current addresses of users. */
 export interface SummaryView extends Pick<SummaryFound, "totals" | "points"> {
   bucket: Bucket;
-  /** UTC milliseconds: beginning of the first point, end of the last one */
+  /** UTC milliseconds: beginning of the first point, end of the last point */
   fromMs: number;
   endMs: number;
   models: readonly NamedFigures[];
@@ -70,7 +70,7 @@ export interface LogFacets extends SeenValues {
 export class RequestLogs implements OutsideData {
   /** the file, for commands */
   readonly file: FileSource;
-  /** takes exported days; see RequestLogOptions */
+  /** receives exported days; see RequestLogOptions */
   readonly archive: LogArchive | undefined;
   readonly #source: LogSource;
 
@@ -86,14 +86,14 @@ export class RequestLogs implements OutsideData {
     return this.#pageOf(page, await this.#source.search(search));
   }
 
-  /** `list` in this turn, for commands. */
+  /** `list` in one turn, for commands. */
   listNow(query: LogQuery): RequestLogView {
     const { search, ...page } = readLogQuery(query, this.keptFromMs());
     return this.#pageOf(page, this.file.searchNow(search));
   }
 
   /**
-   * @returns figures of the requests that have ended, for all, for each hour or day, and by model or user
+   * @returns figures of finished requests: for all, for each hour or day, and by model or user
    * @throws DomainError `request_log.invalid`, `request_log.too_slow`, `request_log.busy`, `storage.*`
    */
   async summary(query: SummaryQuery): Promise<SummaryView> {
@@ -101,7 +101,7 @@ export class RequestLogs implements OutsideData {
     return this.#summaryOf(checked, await this.#source.summarize(checked.search));
   }
 
-  /** `summary` in this turn, for commands. */
+  /** `summary` in one turn, for commands. */
   summaryNow(query: SummaryQuery): SummaryView {
     const checked = this.#checked(query);
     return this.#summaryOf(checked, this.file.summarizeNow(checked.search));
@@ -126,7 +126,7 @@ export class RequestLogs implements OutsideData {
     const { q, selectedId } = readFacetQuery(query, problems);
     refuse(problems);
     const fromMs = this.keptFromMs();
-    // Usage is counted for every row, so the table of usage lists all users with rows.
+    // Every row counts as usage, so the usage table lists all users with rows.
     const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId };
     const users = await runInTurns(this.dependencies.identity.users.commonNames(organizationId, wanted));
     return {
@@ -142,7 +142,7 @@ export class RequestLogs implements OutsideData {
     return await this.#source.figures(this.keptFromMs());
   }
 
-  /** @returns rows that arrived earlier have expired, UTC milliseconds */
+  /** @returns UTC milliseconds before which rows have expired */
   keptFromMs(): number {
     return retentionStartMs(this.dependencies.clock.nowMs(), this.dependencies.retentionDays);
   }

@@ -50,17 +50,17 @@ export class LogReader {
     return { ...counted, isCapped: total > COUNTED_MAX, gaps: this.#gapsOf(search, counted) };
   }
 
-  /** @param mayKeep whether the connection may write the sums that it makes */
+  /** @param mayKeep whether the connection may store computed sums */
   summarize(search: SummarySearch, mayKeep: boolean): Steps<SummaryFound> {
     return summarize({ connection: this.#connection, mayKeep }, search);
   }
 
-  /** Needs a connection that may write. */
+  /** Needs a writing connection. */
   cacheAllSums(): Steps<void> {
     return cacheAllSums(this.#connection);
   }
 
-  /** The first page begins where the wanted period does, and the last one ends where it ends. */
+  /** The first page starts with the requested period, and the last page ends with it. */
   #gapsOf({ filter, sort, offset }: RowSearch, { items, total }: Pick<FoundRows, "items" | "total">): Gap[] {
     const isFirst = offset === 0;
     const isLast = offset + items.length >= total;
@@ -91,7 +91,7 @@ export class LogReader {
       .map((gap) => ({ ...gap, cause: DROP_CAUSES.find((cause) => cause === gap.cause) ?? "broken" }));
   }
 
-  /** @returns values of rows from that time on, at most FACET_VALUES_MAX of each kind, the most recent ones by name */
+  /** @returns values of rows since that time: the most recent FACET_VALUES_MAX of each kind, ordered by name */
   seenSince(fromMs: number): SeenValues {
     const values = (kind: string) =>
       this.#connection
@@ -123,7 +123,7 @@ export class LogReader {
     return { oldestMs: oldest?.occurredAtMs ?? null, gaps: this.gapsBetween({ fromMs }) };
   }
 
-  /** @returns rows in the order in which they were first written, after that number; for a command that follows the log */
+  /** @returns rows after that number, in the order in which they were first written; for a command that follows the log */
   writtenAfter(number: number, limit: number): { number: number; row: RequestRow }[] {
     const position = sql<number>`rowid`;
     return this.#connection
@@ -135,12 +135,12 @@ export class LogReader {
       .all();
   }
 
-  /** @returns the number of the row written last; 0 without rows */
+  /** @returns the number of the last written row; 0 without rows */
   lastNumber(): number {
     return this.#connection.select({ last: sql<number | null>`max(rowid)` }).from(requests).get()?.last ?? 0;
   }
 
-  /** @returns the rows that were not removed, in the order in which they were first written */
+  /** @returns the rows that still exist, in the order in which they were first written */
   find(ids: string[]): RequestRow[] {
     return this.#connection
       .select()
@@ -158,7 +158,7 @@ export class LogReader {
     );
   }
 
-  /** @returns whether the period has a row that was written before its request ended */
+  /** @returns whether the period has a row of an unfinished request */
   hasUnfinished({ fromMs, beforeMs }: { fromMs: number; beforeMs: number }): boolean {
     const isUnfinished = and(isNull(requests.outcome), isNotNull(requests.requestId));
     const within = and(gte(occurredAtMs, fromMs), lt(occurredAtMs, beforeMs));
@@ -185,5 +185,5 @@ function listOf(connection: Connection, wanted: Pick<RowSearch, "filter" | "sort
   };
 }
 
-/** The order of the database: by bytes. */
+/** The byte order of the database. */
 const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

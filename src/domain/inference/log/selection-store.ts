@@ -1,4 +1,4 @@
-// SQL of the filters of the request log: which rows a filter selects, and in which order they are read.
+// SQL of the filters of the request log: the rows that a filter selects, and their order.
 import { and, eq, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { OrderedList, RowOrder } from "../../shared/ordered-rows-store.ts";
@@ -24,7 +24,7 @@ export function selectionOf({
   return { order, within: user ?? named ?? sql`TRUE`, matching: and(user && named, ...conditions) };
 }
 
-/** A user or a model has its own index; the other conditions are checked row by row. */
+/** Users and models have indexes; other conditions are checked row by row. */
 function conditionsOf(filter: RowFilter): {
   user: SQL | undefined;
   named: SQL | undefined;
@@ -80,8 +80,8 @@ const containsText = (q: string): SQL => {
 };
 
 /**
- * LIKE ignores the case of ASCII letters only, so that each letter becomes the set of its cases.
- * @returns a pattern for GLOB that finds the literal text anywhere, without regard to letter case
+ * Each letter becomes the set of its cases, because LIKE ignores the case of ASCII letters only.
+ * @returns a GLOB pattern that finds the literal text anywhere, case-insensitively
  */
 const globOf = (text: string): string => `*${[...text].map(setOf).join("")}*`;
 

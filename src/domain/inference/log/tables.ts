@@ -1,4 +1,4 @@
-// Tables of the request log's own file. Constraints and indexes are in log-file-store.ts, beside the migrations of that file.
+// Tables of the request log's own file. log-file-store.ts has the constraints, indexes and migrations of that file.
 import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Outcome, UsageSource } from "./record.ts";
 import type { StoredTallies, StoredTally } from "./summary/tally.ts";
@@ -48,7 +48,7 @@ export const gaps = sqliteTable("gaps", {
   cause: text("cause").notNull(),
 });
 
-/** Values that filters offer, kept up to date by the writer, because finding them among the rows would read every row. */
+/** Values for filters to offer. The writer maintains them, because finding them would read every row. */
 export const seen = sqliteTable("seen", {
   kind: text("kind").notNull(),
   value: text("value").notNull(),
@@ -63,7 +63,7 @@ export const keptSums = sqliteTable("kept_sums", {
   hours: integer("hours").notNull(),
   /** hours or days since 1970 in UTC */
   number: integer("number").notNull(),
-  /** of a summary that is reading the rows; null once the sums are complete */
+  /** mark of a summary that is reading the rows; null once the sums are complete */
   mark: integer("mark"),
   totals: text("totals", { mode: "json" }).notNull().$type<StoredTally>(),
   models: text("models", { mode: "json" }).notNull().$type<StoredTallies>(),

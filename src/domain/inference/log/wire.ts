@@ -1,4 +1,4 @@
-// The request log on the wire, and as commands print it: names and types of the API.
+// The request log in the form of the API and the commands: names and types.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { pageEnvelope } from "../../shared/page.ts";
@@ -28,7 +28,7 @@ const RequestLogItem = Type.Object({
   model: claimed(),
   http_status: nullable(Type.Integer({ minimum: 100, maximum: 599 })),
   result: oneOf(RESULTS),
-  upstream_latency_ms: Type.Integer({ minimum: 0, description: "until the upstream began to answer" }),
+  upstream_latency_ms: Type.Integer({ minimum: 0, description: "until the upstream began to respond" }),
   harness: claimed(),
   repository: claimed(),
   branch: claimed(),
@@ -71,7 +71,7 @@ export const RequestLogPage = Type.Composite([
   }),
 ]);
 
-/** Values that filters offer. */
+/** Values for filters to offer. */
 export const RequestLogFacets = Type.Object({
   users: Type.Array(
     Type.Object({ id: Type.String({ format: "uuid" }), email: Type.String({ format: "email" }) }),
@@ -87,7 +87,7 @@ export interface RowView extends RequestRow {
   userEmail: string;
 }
 
-/** @returns the row as both the API and the commands show it */
+/** @returns the row in the form of the API and the commands */
 export const toRequestLogItem = (row: RowView): Static<typeof RequestLogItem> => ({
   id: row.id,
   user_id: row.userId,
@@ -124,7 +124,7 @@ export const toRequestLogItem = (row: RowView): Static<typeof RequestLogItem> =>
   upstream_cost: row.upstreamCost,
 });
 
-/** @returns the gap as both the API and the commands show it */
+/** @returns the gap in the form of the API and the commands */
 export const toGapItem = ({ fromMs, toMs, count: rows, cause }: Gap): Static<typeof GapItem> => ({
   from: toRfc3339(fromMs),
   to: toRfc3339(toMs),

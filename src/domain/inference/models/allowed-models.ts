@@ -1,12 +1,12 @@
-// The models that requests may name: all models that the current policy assigns to the agents it allows. The service asks for
-// each request; clients enforce their own list on the workstation.
+// The models that requests may name: all models that the current policy assigns to allowed agents. The service checks each
+// request; clients also enforce their own list on the workstation.
 import { type Governance, modelsOf, type Revision } from "../../governance/service.ts";
 import type { ProxySettings } from "../settings.ts";
 
 /** @returns the ids; undefined if requests may name any model */
 export type AllowedModels = () => ReadonlySet<string> | undefined;
 
-/** @returns a function whose response is the same object until another policy is published */
+/** @returns a function whose result is the same object until another policy is published */
 export function createAllowedModels({
   revisions,
   organizationId,

@@ -53,7 +53,7 @@ export class ModelCatalog {
   constructor(private readonly dependencies: ModelCatalogDependencies) {}
 
   /**
-   * @param policy whose assignments are shown; the one in force if omitted
+   * @param policy policy whose assignments are shown; default: the current one
    * @throws DomainError `gateway.off`, `governance.no_policy`
    */
   view(organizationId: string, policy?: Pick<Revision, "id" | "document">): ModelCatalogView {
@@ -103,7 +103,7 @@ export class ModelCatalog {
   }
 
   /**
-   * Asks the gateway for its models. If a refresh is running, its result is returned.
+   * Requests the gateway's models. If a refresh is running, returns its result.
    * @throws ListingError if there is no list; DomainError `gateway.off`
    */
   refresh(organizationId: string, question: ListingQuestion = {}): Promise<RefreshResult> {
@@ -114,7 +114,7 @@ export class ModelCatalog {
     return this.#running;
   }
 
-  /** Refreshes for a person, and records it in the audit log in any case. @throws as `refresh` */
+  /** Refreshes for a person, and always records it in the audit log. @throws as `refresh` */
   async refreshFor(actor: Actor): Promise<RefreshResult> {
     const { organizationId, requestId } = actor;
     try {
@@ -128,9 +128,9 @@ export class ModelCatalog {
   }
 
   /**
-   * The refresh of the schedule. After "unsupported" only a person's refresh asks again.
-   * @param isFirst the first one of this service: the provisioner may have been replaced
-   * @returns undefined if nothing was asked, or nothing was learned
+   * The scheduled refresh. After "unsupported", only a person's refresh tries again.
+   * @param isFirst whether it is the first of this service, because the provisioner may have been replaced
+   * @returns undefined if it sent no request or learned nothing
    */
   async refreshOnSchedule(
     organizationId: string,
@@ -141,7 +141,7 @@ export class ModelCatalog {
     try {
       return await this.refresh(organizationId, { signal });
     } catch (error) {
-      // It is stored, counted and logged; the next run tries again.
+      // The error is stored, counted and logged; the next run tries again.
       if (!(error instanceof ListingError)) throw error;
       return undefined;
     }
@@ -149,7 +149,7 @@ export class ModelCatalog {
 
   /**
    * Acknowledges the current name and metadata of a model. Changes nothing if they are already acknowledged.
-   * @param fingerprint of the model as the actor saw it
+   * @param fingerprint of the model that the actor saw
    * @returns whether anything changed
    * @throws DomainError `gateway.off`, `gateway.model_not_found`, `gateway.model_changed`
    */
@@ -221,5 +221,5 @@ const modelNotFound = (id: string) =>
 
 const modelChanged = (id: string) =>
   new DomainError("conflict", "gateway.model_changed", `the model ${quoted(id)} has changed again`, {
-    hint: "look at it, and acknowledge what it is now",
+    hint: "review it, then acknowledge its current state",
   });

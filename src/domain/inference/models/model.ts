@@ -1,4 +1,4 @@
-// The state of a model in the catalog, and how a list of the gateway changes the rows. Pure functions; settle.ts applies them.
+// The state of a model in the catalog, and how the gateway's list changes the rows. Pure functions; settle.ts applies them.
 import type { JsonObject } from "../../../platform/json/json-object.ts";
 import type { ListedModel } from "../../gateway/service.ts";
 import type { gatewayModelSync, gatewayModels } from "./tables.ts";
@@ -6,7 +6,7 @@ import type { gatewayModelSync, gatewayModels } from "./tables.ts";
 export type ModelRow = typeof gatewayModels.$inferSelect;
 export type SyncRow = typeof gatewayModelSync.$inferSelect;
 
-/** Models that the gateway no longer offers and that no agent is assigned; the oldest are removed first. */
+/** Maximum number of models that are neither offered nor assigned; the oldest are removed first. */
 export const REMOVED_KEPT_MAX = 1_000;
 
 /**
@@ -16,14 +16,14 @@ export const REMOVED_KEPT_MAX = 1_000;
 export const MODEL_STATES = ["available", "changed", "removed", "unknown"] as const;
 export type ModelState = (typeof MODEL_STATES)[number];
 
-/** @returns the state; a model without a row is only known because it is assigned */
+/** @returns the state; a model without a row is known only because it is assigned */
 export function stateOf(row: ModelRow | undefined): ModelState {
   if (!row) return "unknown";
   if (row.unavailableSinceMs !== null) return "removed";
   return row.fingerprint === row.acknowledgedFingerprint ? "available" : "changed";
 }
 
-/** @returns the row of a model that is seen for the first time, which counts as acknowledged */
+/** @returns the row of a new model, which counts as acknowledged */
 export const newRow = (organizationId: string, model: ListedModel, nowMs: number): ModelRow => ({
   organizationId,
   ...described(model),
@@ -42,7 +42,7 @@ export interface AcknowledgedModel {
 const acknowledgedText = ({ displayName, metadata }: Pick<ListedModel, "displayName" | "metadata">): string =>
   JSON.stringify({ display_name: displayName, metadata } satisfies AcknowledgedModel);
 
-/** @returns the row after an administrator accepted what the model is now */
+/** @returns the row after an administrator accepted the model's current facts */
 export const acknowledgedRow = (row: ModelRow): ModelRow => ({
   ...row,
   acknowledgedFingerprint: row.fingerprint,
@@ -70,7 +70,7 @@ const described = ({ id, displayName, metadata, fingerprint }: ListedModel) => (
   unavailableSinceMs: null,
 });
 
-/** @returns the row after the gateway left the model out; undefined if it was left out before */
+/** @returns the row after the gateway's list lacks the model; undefined if it already did */
 export const noLongerOffered = (
   row: ModelRow,
   { lastSeenAtMs, nowMs }: { lastSeenAtMs: number | null; nowMs: number },
@@ -90,8 +90,7 @@ export const isStale = (
 ): boolean => sync?.succeededAtMs != null && nowMs - sync.succeededAtMs > 2 * intervalMs;
 
 /**
- * @returns whether a refresh that began later was stored already. A time in the future was stored before the clock was
- *   set back, and is ignored
+ * @returns whether a later refresh is already stored. Ignores a time in the future, which was stored before the clock was set back
  */
 export const isSuperseded = (
   sync: Pick<SyncRow, "refreshedAtMs"> | undefined,

@@ -1,4 +1,4 @@
-// Stores the result of one refresh: the list of the gateway, or why there is none. A failure keeps the catalog.
+// Stores the result of one refresh: the gateway's list, or the reason why there is none. A failure keeps the catalog.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import type { ListingError, ModelListing } from "../../gateway/service.ts";
@@ -14,15 +14,15 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-/** Rows written before other requests get a turn. */
+/** Number of rows to write before other requests get a turn. */
 const ROWS_PER_STEP = 100;
 
 export interface RefreshContext {
   organizationId: string;
-  /** when the provisioner was asked */
+  /** when the request to the provisioner began */
   beganAtMs: number;
   nowMs: number;
-  /** models that an agent is assigned; they are never removed */
+  /** models assigned to an agent, which are never removed */
   assigned: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ export interface CatalogChanges {
   removed: number;
 }
 
-/** @returns what changed; undefined if a refresh that began later was stored already */
+/** @returns the changes; undefined if a later refresh is already stored */
 export function* settleListing(
   tx: Tx,
   { models, sourceRevision }: ModelListing,
@@ -82,7 +82,7 @@ export function* settleListing(
   return changes;
 }
 
-/** Keeps a gateway whose ids change all the time from filling the database. */
+/** Keeps a gateway with constantly changing ids from filling the database. */
 function* forgetOldest(
   tx: Tx,
   rows: readonly ModelRow[],

@@ -1,11 +1,11 @@
-// SQL for the model catalog. model.ts says how rows change.
+// SQL for the model catalog. model.ts defines how rows change.
 import { asc, getTableColumns } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { equalAll, insertAll, overwriteAll } from "../../../platform/database/drizzle.ts";
 import type { ModelRow, SyncRow } from "./model.ts";
 import { gatewayModelSync, gatewayModels } from "./tables.ts";
 
-/** More than one list, the removed models and the assigned models together. */
+/** More than the total of one list, the removed models and the assigned models. */
 const ROWS_MAX = 20_000;
 
 const ofModel = equalAll(gatewayModels, "organizationId", "id");
@@ -20,7 +20,7 @@ const all = statement((connection) =>
     .prepare(),
 );
 
-/** @returns every model that was listed once, by id */
+/** @returns every model that was ever listed, ordered by id */
 export const listModels = (connection: Connection, organizationId: string): ModelRow[] =>
   all(connection).all({ organizationId });
 

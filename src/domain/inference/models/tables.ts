@@ -11,10 +11,10 @@ export const gatewayModels = sqliteTable(
     metadata: text("metadata"),
     fingerprint: text("fingerprint").notNull(),
     acknowledgedFingerprint: text("acknowledged_fingerprint").notNull(),
-    /** JSON of an AcknowledgedModel; null if the model had changed before it was kept */
+    /** JSON of an AcknowledgedModel; null if the model had changed before this was stored */
     acknowledged: text("acknowledged"),
     firstSeenAtMs: integer("first_seen_at_ms").notNull(),
-    /** of a model that is no longer offered; until then the last successful refresh has seen it */
+    /** since when the model is no longer offered; null while the last successful refresh has it */
     lastSeenAtMs: integer("last_seen_at_ms").notNull(),
     unavailableSinceMs: integer("unavailable_since_ms"),
   },
@@ -23,13 +23,12 @@ export const gatewayModels = sqliteTable(
 
 export const gatewayModelSync = sqliteTable("gateway_model_sync", {
   organizationId: text("organization_id").primaryKey(),
-  /** when the last refresh began */
   refreshedAtMs: integer("refreshed_at_ms").notNull(),
   succeededAtMs: integer("succeeded_at_ms"),
   sourceRevision: text("source_revision"),
   /** why the last refresh failed; null if it did not */
   problem: text("problem"),
   problemAtMs: integer("problem_at_ms"),
-  /** 0 or 1; null until a provisioner answered. Not a boolean column, which would store null as false */
+  /** 0 0 or 1; null before the first response. Not a boolean column, which would store null as false */
   discoverySupported: integer("discovery_supported"),
 });

@@ -1,4 +1,4 @@
-// The model catalog as administrators read it: every model that was listed or is assigned, and the assignments of allowed agents.
+// The model catalog in the API: every model that was listed or is assigned, and the assignments of allowed agents.
 import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -35,19 +35,19 @@ const Model = Type.Object({
   id: Type.String(),
   display_name: nullable(Type.String()),
   metadata: Metadata,
-  fingerprint: nullable(Type.String(), "SHA-256 of id, name and metadata, to acknowledge a change with"),
+  fingerprint: nullable(Type.String(), "SHA-256 of id, name and metadata, for acknowledging a change"),
   state: Type.Union(
     MODEL_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "available; changed: its name or metadata differ from what was acknowledged; removed: no longer offered; unknown: assigned and never offered",
+        "available; changed: its name or metadata differ from the acknowledged ones; removed: no longer offered; unknown: assigned but never offered",
     },
   ),
   acknowledged: nullable(
     Type.Object({ display_name: nullable(Type.String()), metadata: Metadata }),
-    "What was acknowledged of a changed model; null for all others, and if it was not kept",
+    "The acknowledged facts of a changed model; null for all others, and if they were not stored",
   ),
-  assigned_to: Type.Array(HarnessName, { description: "Allowed agents whose list has it" }),
+  assigned_to: Type.Array(HarnessName, { description: "Allowed agents whose list has the model" }),
   first_seen_at: nullable(Time),
   last_seen_at: nullable(Time),
   unavailable_since: nullable(Time),
@@ -79,7 +79,7 @@ export type ModelCatalogView = Static<typeof ModelCatalogView>;
 export type ModelView = ModelCatalogView["models"][number];
 
 export interface Shown {
-  /** or a draft */
+  /** id of the revision or draft */
   revision: Pick<Revision, "id" | "document">;
   gatewayType: string;
   intervalSeconds: number;
@@ -102,7 +102,7 @@ export function toCatalogView(shown: Shown): ModelCatalogView {
   };
 }
 
-/** @returns whether workstations get the lists, or which are missing */
+/** @returns whether workstations get the lists, and which ones are missing */
 export function assignmentsOf({ document }: Pick<Revision, "document">): ModelCatalogView["assignments"] {
   if (deliversModels(document)) return "delivered";
   const isAny = document.allowed_harnesses.some((key) => modelsOf(document.harnesses[key]).length > 0);
@@ -176,7 +176,7 @@ const harnessViews = ({ revision: { document }, harnesses }: Shown): ModelCatalo
     .filter(({ key }) => document.allowed_harnesses.includes(key))
     .map((harness) => assignmentView(harness, document));
 
-/** @returns the assignment of one agent; its newest generation says what it shows */
+/** @returns the assignment of one agent; its newest generation decides what it shows */
 const assignmentView = (
   { key, label, generations }: Harness,
   document: Revision["document"],
@@ -190,7 +190,7 @@ const assignmentView = (
 
 const timeOf = (ms: number | null | undefined): string | null => (ms == null ? null : toRfc3339(ms));
 
-/** A figure of a model that differs from what was acknowledged; undefined on a side that lacks it. */
+/** A figure of a model that differs from the acknowledged one; undefined on a side that lacks it. */
 export interface ModelDifference {
   /** `name`, or `metadata.` and a member of it */
   figure: string;
@@ -198,7 +198,7 @@ export interface ModelDifference {
   after: unknown;
 }
 
-/** @returns every figure that differs; none for a model that is not changed, and if the former figures were not kept */
+/** @returns every figure that differs; none if the model is unchanged or the former figures were not stored */
 export function modelDifferences({ acknowledged, display_name, metadata }: ModelView): ModelDifference[] {
   if (acknowledged === null) return [];
   const before = figuresOf(acknowledged);

@@ -1,17 +1,17 @@
-// Daily sums of usage: what is counted, by what, and for how long sums are kept.
+// Daily sums of usage: their values, their keys, and their retention.
 import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
 
 export const USAGE_DAYS_KEPT = 400;
 /**
- * Pairs of model and agent with separate sums, for one user in a day. Both come from the workstation, which must not be able to
- * add rows without limit. Further pairs are counted as OTHER.
+ * Maximum number of pairs of model and agent with separate sums, for one user in a day. Both names come from the workstation,
+ * which must not be able to add rows without limit. Further pairs count as OTHER.
  */
 export const PAIRS_PER_USER_MAX = 50;
 export const OTHER = "(other)";
-/** Entries of one report. */
+/** Maximum number of entries of one report. */
 export const ENTRIES_MAX = 1_000;
 
-/** Requests exclude refused ones. The rest is what the upstream reported. */
+/** Requests exclude refused ones. The other values come from the upstream. */
 export interface Sums {
   requests: number;
   refused: number;
@@ -47,7 +47,7 @@ export interface UsageKey {
 
 export type UsageDelta = UsageKey & Sums;
 
-/** Sums from another process, under an id that is used once. */
+/** Sums from another process, with an id that is used once. */
 export interface UsageBatch {
   batch: string;
   deltas: readonly UsageDelta[];

@@ -1,10 +1,10 @@
-// SQL for sums of usage in the file of the request log, where a commit costs little. The service takes them in batches:
-// usage-intake.ts. A process that only forwards leaves its sums here too, because each of its commits to the database would make
-// the service drop its caches.
+// SQL for pending sums of usage in the file of the request log, where commits are cheap. The service takes them in batches
+// (usage-intake.ts). A process that only forwards inference also leaves its sums here, because its commits to the database
+// would make the service drop its caches.
 import type { Database } from "bun:sqlite";
 import type { UsageBatch, UsageDelta } from "./model.ts";
 
-/** Sums of one batch: a few milliseconds of the service's transaction. */
+/** Number of sums in one batch, which take a few milliseconds of the service's transaction. */
 const BATCH_SUMS_MAX = 500;
 /** Sums that are in no batch yet. */
 const NO_BATCH = "";
@@ -40,12 +40,12 @@ const RESTORE = `${INSERT_INTO} ${GREATEST.join(", ")}`;
 export class PendingUsageSums {
   constructor(private readonly connection: Database) {}
 
-  /** Adds the sums to those that wait, in one transaction. */
+  /** Adds to the waiting sums, in one transaction. */
   handOver(deltas: readonly UsageDelta[]): void {
     this.#insert(ADD, deltas);
   }
 
-  /** Leaves sums again that may be missing in the file. Those that it has are not added twice. */
+  /** Adds sums that may be missing in the file. Sums that it already has are not added twice. */
   restore(deltas: readonly UsageDelta[]): void {
     if (deltas.length > 0) this.#insert(RESTORE, deltas);
   }
@@ -60,9 +60,9 @@ export class PendingUsageSums {
   }
 
   /**
-   * Moves some of the waiting sums into a batch. A batch that was begun before comes first, under its own id. The disk has the batch
-   * before its sums are counted: after a power failure, they would otherwise be counted again under another id.
-   * @param id of the new batch
+   * Moves some of the waiting sums into a batch. An earlier unfinished batch comes first, under its own id. The batch is flushed to
+   * the disk before its sums are counted; otherwise they would be counted again under another id after a power failure.
+   * @param id id of the new batch
    * @returns undefined if no sums wait
    */
   take(id: string): UsageBatch | undefined {

@@ -9,7 +9,7 @@ import { inferenceUsage, inferenceUsageBatch } from "./tables.ts";
 const { organizationId, day, userId, model, harness, ...summed } = getTableColumns(inferenceUsage);
 const KEY = [organizationId, day, userId, model, harness];
 
-/** Each sum plus that of the conflicting row. */
+/** Adds each sum to the conflicting row. */
 const added = Object.fromEntries(
   Object.entries(summed).map(([member, column]) => [
     member,
@@ -63,7 +63,7 @@ export const sumsOfDay = (connection: Connection, ofDay: number): (Sums & { user
 
 const COLUMN_OF: Readonly<Record<Exclude<Group, "day">, SQLiteColumn>> = { user: userId, model, harness };
 
-/** @returns the sums of one day by the group; of one user only, if given */
+/** @returns the sums by group; of one user only, if given */
 export function usageOfDay(
   connection: Connection,
   organization: string,
@@ -87,7 +87,7 @@ export function removeBefore(tx: Tx, beforeDay: number, limit: number): number {
   return changesOf(tx.delete(inferenceUsage).where(some).run());
 }
 
-/** Removes the user from their sums, so that the totals stay. @returns the number of sums */
+/** Removes the user from the user's sums without changing the totals. @returns the number of sums */
 export function forgetUser(tx: Tx, id: string): number {
   const own = tx.select().from(inferenceUsage).where(eq(userId, id)).all();
   for (const row of own) addUsage(tx, { ...row, userId: "" });

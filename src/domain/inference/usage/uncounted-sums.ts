@@ -1,13 +1,13 @@
-// A second copy of the sums that this process has written to the file of the request log, until they are counted, because the
+// A second copy of the sums that this process wrote to the file of the request log, kept until they are counted, because the
 // file may be deleted before that.
 import { addSums, type Sums, type UsageDelta } from "./model.ts";
 
 export class UncountedSums {
   readonly #sums = new Map<string, UsageDelta>();
-  /** a process that does not count never learns which sums were counted, so it keeps none */
+  /** a process that does not count keeps no copies, because it never learns which sums were counted */
   #isCounting = false;
 
-  /** @returns what waits to be counted */
+  /** @returns the sums that wait to be counted */
   all(): UsageDelta[] {
     return [...this.#sums.values()];
   }
@@ -16,7 +16,7 @@ export class UncountedSums {
     if (this.#isCounting) for (const delta of deltas) this.#add(delta);
   }
 
-  /** @param taken what is counted now; undefined if nothing waits */
+  /** @param taken the batch that is counted now; undefined if none waits */
   took(taken: readonly UsageDelta[] | undefined): void {
     this.#isCounting = true;
     if (taken === undefined) this.#sums.clear();

@@ -1,4 +1,4 @@
-// Adds the sums that this or another process has handed over. A batch that is read again is not added again.
+// Adds the sums that this or another process has passed on. A batch that is read again is not added again.
 import type { Db } from "../../../platform/database/database.ts";
 import type { Identity } from "../../identity/service.ts";
 import type { UsageBatch, UsageDelta } from "./model.ts";
@@ -13,8 +13,8 @@ export class UsageIntake {
   constructor(private readonly dependencies: UsageIntakeDependencies) {}
 
   /**
-   * Adds the sums to the database, unless this batch was the last one. Sums of another organization are left out, and those of a
-   * user who was erased in the meantime are kept without a user.
+   * Adds the sums to the database, unless this batch was the last one. Ignores sums of another organization, and keeps sums of
+   * a user who was erased meanwhile without a user.
    */
   async take({ batch, deltas }: UsageBatch): Promise<void> {
     const { db, identity } = this.dependencies;

@@ -1,5 +1,5 @@
-// Reports of usage for administrators, users and commands, from the sums in the database. They lack the last seconds, which are
-// still in memory (usage-sums.ts).
+// Reports of usage for administrators, users and commands, from the sums in the database. The last seconds are still in memory
+// (usage-sums.ts), so reports lack them.
 import { type Clock, DAY_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
@@ -19,12 +19,12 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-/** Days of a report, if the caller names none. */
+/** Default number of days in a report. */
 const DAYS_DEFAULT = 30;
 
 export interface UsageQuery extends DayRangeQuery {
   groupBy?: string | undefined;
-  /** the sums of this user only */
+  /** only the sums of this user */
   userId?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface UsageReport {
   group: Group;
   /** by day, or else most requests first; at most ENTRIES_MAX */
   entries: UsageEntry[];
-  /** of all entries, also those that are left out */
+  /** totals of all entries, including omitted ones */
   totals: Sums;
   isTruncated: boolean;
 }
@@ -44,7 +44,7 @@ export class UsageReports {
   constructor(private readonly dependencies: { db: Db; clock: Clock; addressOf(userId: string): string }) {}
 
   /**
-   * @param fallback the group, if the caller names none
+   * @param fallback the default group
    * @throws DomainError `usage.invalid` with all problems
    */
   *report(organizationId: string, query: UsageQuery, fallback: Group = "user"): Steps<UsageReport> {

@@ -1,11 +1,11 @@
-// Removes sums of usage that are older than USAGE_DAYS_KEPT, and removes the user from the sums of an erased person.
+// Removes sums of usage older than USAGE_DAYS_KEPT, and removes an erased user from the sums.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { ErasePersonalData } from "../../shared/personal-data.ts";
 import { dayOf, USAGE_DAYS_KEPT } from "./model.ts";
 import * as store from "./store.ts";
 
-/** Sums deleted in one transaction. */
+/** Number of sums to delete in one transaction. */
 const BATCH_ROWS = 500;
 
 /** @returns the number of sums that were removed */

@@ -15,11 +15,11 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-/** How long sums wait for the database, each of whose commits is flushed to the disk and replicated. */
+/** How long sums wait before they go to the database, whose commits are flushed to the disk and replicated. */
 export const COUNT_EVERY_MS = 10 * SECOND_MS;
-/** How long sums stay in memory only, where they can be handed over. */
+/** How long sums stay only in memory, if they can be passed on. */
 const HAND_OVER_EVERY_MS = SECOND_MS;
-/** Sums in one transaction: a few milliseconds. */
+/** Number of sums in one transaction, which takes a few milliseconds. */
 const FLUSH_ROWS = 500;
 
 /** Per user and day in UTC; 0 for no limit. */
@@ -32,11 +32,11 @@ export interface UsageSumsOptions {
   db: Db;
   clock: Clock;
   budgets: DailyBudgets;
-  /** leaves the sums for the service to count; without it they go to the database */
+  /** passes the sums to the service for counting; without it they go to the database */
   handOver?: FlushUsage | undefined;
-  /** whether sums that cannot be handed over go to the database; else they are kept and tried again */
+  /** whether sums that cannot be passed on go to the database; otherwise they are kept and retried */
   isCounter?: boolean | undefined;
-  /** called with the reason why sums could not be written; they are kept and tried again */
+  /** called with the reason why sums could not be written; they are kept and retried */
   onFailure?: ((error: unknown) => void) | undefined;
 }
 
@@ -47,7 +47,7 @@ export type FlushUsage = (deltas: readonly UsageDelta[]) => Promise<void>;
 interface Used {
   requests: number;
   tokens: number;
-  /** pairs of model and agent that are counted apart */
+  /** pairs of model and agent that are counted separately */
   pairs: Set<string>;
 }
 
@@ -58,7 +58,7 @@ export class UsageSums implements UsageCounter, Budgets {
   #used = new Map<string, Used>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #flushing: Promise<void> = Promise.resolve();
-  /** whether the last write failed; each failure is reported, so the next try is later */
+  /** whether the last write failed; then the next attempt comes later, because each failure is reported */
   #isFailing = false;
 
   constructor(private readonly options: UsageSumsOptions) {
@@ -96,7 +96,7 @@ export class UsageSums implements UsageCounter, Budgets {
     return Math.max(1, Math.ceil((DAY_MS - (this.options.clock.nowMs() % DAY_MS)) / SECOND_MS));
   }
 
-  /** Hands the sums over, or adds them to the database; call it once more before that is closed. Never rejects. */
+  /** Passes the sums on, or adds them to the database; call it once more before closing the database. Never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -158,7 +158,7 @@ export class UsageSums implements UsageCounter, Budgets {
     this.#timer ??= setTimeout(() => void this.flush(), delayMs);
   }
 
-  /** Begins a new day after the last one has ended. @returns the present day */
+  /** Begins a new day after the last one has ended. @returns the current day */
   #day(): number {
     const today = dayOf(this.options.clock.nowMs());
     if (today !== this.#today) this.#used = new Map();
@@ -198,7 +198,7 @@ export class UsageSums implements UsageCounter, Budgets {
     };
   }
 
-  /** @returns whether a pair of model and agent is counted apart */
+  /** @returns whether a pair of model and agent is counted separately */
   #isApart(userId: string, pair: string): boolean {
     const { pairs } = this.#usedBy(userId);
     if (!pairs.has(pair) && pairs.size < PAIRS_PER_USER_MAX) pairs.add(pair);
@@ -206,6 +206,6 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 }
 
-/** Parts contain no line breaks, because control characters are removed from claims. */
+/** Line breaks are safe separators, because control characters are removed from claims. */
 const keyOf = ({ day, userId, model, harness }: UsageKey): string =>
   `${day}\n${userId}\n${model}\n${harness}`;

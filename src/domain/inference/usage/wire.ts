@@ -1,4 +1,4 @@
-// Usage on the wire, and as commands print it.
+// Usage in the form of the API and the commands.
 import { type Static, Type } from "@sinclair/typebox";
 import { GROUPS, type Sums, type UsageEntry } from "./model.ts";
 import type { UsageReport } from "./usage-report.ts";
@@ -34,11 +34,11 @@ export const UsageDocument = Type.Object({
   to: Type.String({ format: "date" }),
   group_by: Type.Unsafe<(typeof GROUPS)[number]>({ type: "string", enum: GROUPS }),
   items: Type.Array(Entry),
-  totals: Type.Object(sums, { description: "of all entries, also of those that are left out" }),
+  totals: Type.Object(sums, { description: "totals of all entries, including omitted ones" }),
   truncated: Type.Boolean({ description: "there are more entries than `items`" }),
 });
 
-/** @returns the report as both the API and the commands show it */
+/** @returns the report in the form of the API and the commands */
 export const toUsageDocument = (report: UsageReport): Static<typeof UsageDocument> => ({
   from: report.from,
   to: report.to,

@@ -3,9 +3,9 @@ import type { JsonObject } from "../../../platform/json/json-object.ts";
 import type { ScimError } from "../errors.ts";
 import type { ResourceTypeName } from "../wire.ts";
 
-/** operations of one request */
+/** maximum number of operations in one request */
 export const BULK_OPERATIONS_MAX = 1_000;
-/** bytes of one request; the reader of the body counts them */
+/** maximum bytes of one request; the reader of the body counts them */
 export const BULK_PAYLOAD_BYTES_MAX = 1_048_576;
 
 /** GET is not allowed in a bulk request, but it fails only its own operation. */
@@ -22,17 +22,17 @@ export interface BulkTarget {
 export interface BulkOperation {
   method: BulkMethod;
   bulkId: string | undefined;
-  /** undefined if the path names nothing that a bulk request may change; then there is a refusal */
+  /** undefined if a bulk request cannot change the target; then `refusal` is set */
   target: BulkTarget | undefined;
   /** used as If-Match */
   version: string | undefined;
   data: JsonObject | undefined;
-  /** why it must fail, whatever the state */
+  /** why it must fail in any state */
   refusal: ScimError | undefined;
 }
 
 export interface BulkRequest {
   operations: readonly BulkOperation[];
-  /** failures after which no further operation is attempted; infinite if all are attempted */
+  /** number of failures after which no further operation is attempted; infinite to attempt all */
   failuresMax: number;
 }

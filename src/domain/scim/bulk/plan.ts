@@ -1,11 +1,11 @@
-// The order in which the operations of a bulk request are attempted: as in the request, but after the creation of everything
-// that they refer to. Does not depend on resource types; references.ts finds references.
+// Orders the operations of a bulk request: as in the request, but after the creation of everything that they refer to. Does not
+// depend on resource types; references.ts finds references.
 
 /** The parts of an operation that determine its order. */
 export interface Dependent {
   /** the bulkId under which others refer to the created resource */
   creates: string | undefined;
-  /** bulkIds that it refers to; an unknown one delays nothing */
+  /** bulkIds that it refers to; unknown ones do not delay it */
   needs: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ class Plan<Operation extends Dependent> {
   readonly steps: Step<Operation>[] = [];
   readonly #creators = new Map<string, number>();
   readonly #dependents = new Map<string, number[]>();
-  /** by operation: references to resources that are not created yet */
+  /** by operation: references to resources that do not exist yet */
   readonly #missing: Set<string>[];
   readonly #waiting = new Set<number>();
   readonly #halves = new Map<number, ReadonlySet<string>>();

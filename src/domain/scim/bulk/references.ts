@@ -1,6 +1,6 @@
 // `bulkId:x` is a placeholder for the id of the resource that another operation of the request creates. It is a reference only
-// where an id is expected: in the path of an operation, and in attributes that refer to a resource, as a value or in a value
-// filter of a PATCH. Elsewhere it is ordinary text. run.ts has the ids.
+// where an id is expected: in the path of an operation, and in attributes that refer to a resource, as a value or in a value filter
+// of a PATCH. Elsewhere it is ordinary text. run.ts knows the ids.
 import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import { FILTER_LENGTH_MAX } from "../filter/model.ts";
 import { fieldsOf } from "../messages/messages.ts";
@@ -31,7 +31,7 @@ export function referencesOf(operation: Place): ReadonlySet<string> {
 }
 
 /**
- * Replaces references by ids.
+ * Replaces references with ids.
  * @returns the id in the path, empty if there is none, and the data; both unchanged without a reference
  * @source SCIM-106 and SCIM-108
  */
@@ -94,7 +94,7 @@ function inOperation(operation: unknown, search: Search): unknown {
   });
 }
 
-/** Whether the attribute, or its `value`, holds ids of resources: it has a sibling `$ref`, and may be set. */
+/** @returns whether the attribute, or its `value`, holds ids of resources: it is settable and has a sibling `$ref` */
 function refersToResource(path: ResolvedPath): path is AttributePath {
   const { attribute, sub } = path;
   if (!attribute || attribute.mutability === "readOnly" || (sub && sub.name !== "value")) return false;
@@ -103,7 +103,7 @@ function refersToResource(path: ResolvedPath): path is AttributePath {
 
 const nameOf = (path: AttributePath): string => pathText({ ...path, sub: undefined });
 
-/** As lenient as values are parsed: plain text, an object, or a list of them. */
+/** As lenient as the parsing of values: plain text, an object, or a list of them. */
 function inValue(value: unknown, lookup: Lookup, attribute: string): unknown {
   if (typeof value === "string") return idIn(value, lookup, attribute);
   if (Array.isArray(value))
@@ -118,10 +118,10 @@ function inValue(value: unknown, lookup: Lookup, attribute: string): unknown {
   return Object.keys(replaced).length < Object.keys(value).length ? undefined : replaced;
 }
 
-/** Unterminated text is one match as well: searching again from each of its quotes would take seconds. */
+/** Also matches unterminated text, because searching again from each of its quotes would take seconds. */
 const JSON_TEXT = /"(?:[^"\\]|\\.)*(?:"|\\?$)/gs;
 
-/** A longer path is refused when it is parsed, so it is not searched. */
+/** A longer path is not searched, because parsing refuses it. */
 function inFilters(path: string, lookup: Lookup, attribute: string): string {
   if (path.length > FILTER_LENGTH_MAX || !path.includes(`"${PREFIX}`)) return path;
   return path.replace(JSON_TEXT, (literal) => {

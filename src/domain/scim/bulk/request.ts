@@ -1,5 +1,5 @@
-// Parses a bulk message. Faults of its structure refuse the whole request and are reported together. A fault in the target of
-// an operation fails only that operation.
+// Parses a bulk message. Structural errors refuse the whole request and are reported together. An error in the target of an
+// operation fails only that operation.
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
@@ -14,7 +14,7 @@ import {
   type BulkTarget,
 } from "./model.ts";
 
-/** reported problems of one request; the rest is counted */
+/** maximum number of reported problems of one request; the rest is counted */
 const PROBLEMS_MAX = 10;
 
 /**

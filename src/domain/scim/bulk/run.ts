@@ -1,5 +1,5 @@
-// Executes the operations of one bulk request, each like a single request, in an order in which references can be replaced by
-// ids (plan.ts). Reports the outcomes in the order of the request.
+// Executes the operations of one bulk request, each like a single request, in an order in which references can be replaced with ids
+// (plan.ts). Reports the outcomes in the order of the request.
 import { DomainError } from "../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
@@ -17,7 +17,7 @@ export interface BulkDependencies {
   baseUrl(): string;
 }
 
-/** unknown references that one refusal names */
+/** maximum number of unknown references that one error names */
 const NAMED_MAX = 10;
 /** The response contains no attribute, so none needs to be read. */
 const ONLY_ID = { attributes: ["id"] };
@@ -37,7 +37,7 @@ interface Success {
 export class BulkRun {
   readonly #resources: Readonly<Record<ResourceTypeName, ScimResources>>;
   readonly #baseUrl: string;
-  /** of created resources, by bulkId */
+  /** ids of created resources, by bulkId */
   readonly #ids = new Map<string, string>();
   /** creations that still lack references */
   readonly #unfinished = new Set<Numbered>();
@@ -57,7 +57,7 @@ export class BulkRun {
   async carryOut(operations: readonly BulkOperation[], failuresMax: number): Promise<readonly string[]> {
     for (const step of planBulk(await runInTurns(numbered(operations)))) {
       if (this.#failures >= failuresMax) break;
-      // An operation that fails before it writes would not let other requests run.
+      // Yields here, because an operation that fails before it writes would not let other requests run.
       await new Promise<void>((resolve) => setImmediate(resolve));
       await this.#attempt(step);
     }
@@ -84,7 +84,7 @@ export class BulkRun {
     }
   }
 
-  /** Leaves out references to resources that are not created yet. */
+  /** Omits references to resources that do not exist yet. */
   async #apply(operation: Numbered): Promise<Success> {
     const { method, target, version: ifMatch, refusal } = operation;
     if (refusal || !target) throw refusal ?? scimNotFound();
@@ -150,7 +150,7 @@ export class BulkRun {
   }
 }
 
-/** A message may hold a thousand users: searching each for references takes long enough to give others a turn. */
+/** A message may hold a thousand users, and searching all for references takes so long that others need a turn. */
 function* numbered(operations: readonly BulkOperation[]): Steps<Numbered[]> {
   const found: Numbered[] = [];
   for (const [at, operation] of operations.entries()) {

@@ -25,14 +25,14 @@ export interface JsonObject {
 export interface DiscoveryDocument {
   /** below the base, such as `/ResourceTypes/User` */
   path: string;
-  /** strong, quotes included; also `meta.version` */
+  /** strong, including quotes; also `meta.version` */
   etag: string;
   body: JsonObject;
 }
 
 export type DiscoverySettings = Pick<ScimSettings, "baseUrl" | "pageMax">;
 
-/** The entity tag covers everything else in the document. */
+/** The entity tag covers the rest of the document. */
 function documentAt(
   path: string,
   { baseUrl, type, body }: { baseUrl: string; type: string; body: JsonObject },
@@ -43,11 +43,11 @@ function documentAt(
   return { path, etag, body: { ...described, meta: { resourceType: type, location, version: etag } } };
 }
 
-/** @returns a strong entity tag of the text, quotes included */
+/** @returns a strong entity tag of the text, including quotes */
 export const strongTag = (text: string): string => `"${sha256Hex(text).slice(0, 32)}"`;
 
 /**
- * @returns the supported parts of the protocol: only those that tests prove
+ * @returns the supported parts of the protocol, all of which are tested
  * @source RFC 7643 section 5, SCIM-112
  */
 export function serviceDocument(settings: DiscoverySettings): DiscoveryDocument {

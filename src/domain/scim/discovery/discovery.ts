@@ -26,7 +26,7 @@ interface DiscoveryParameters extends ViewParameters {
 export interface DiscoveryResponse {
   /** JSON text */
   json: string;
-  /** strong, quotes included */
+  /** strong, including quotes */
   etag: string;
   /** absolute URL */
   location: string;
@@ -59,7 +59,7 @@ export function createDiscovery(settings: DiscoverySettings): Discovery {
   };
 }
 
-/** One document, or all of a kind. */
+/** One document, or all documents of one kind. */
 type Found = DiscoveryDocument | readonly DiscoveryDocument[];
 interface Catalog {
   baseUrl: string;
@@ -95,7 +95,7 @@ function textOf(found: Found, names: RequestedNames): string {
 const ALWAYS_SHOWN = ["schemas", "id"];
 const lower = (name: string): string => name.toLowerCase();
 
-/** No attribute table describes these documents: names are matched literally, in any letter case, with dots between. */
+/** No attribute table describes these documents, so names are matched literally, in any letter case, separated by dots. */
 function cut(body: JsonObject, { attributes, excludedAttributes }: RequestedNames): JsonValue | undefined {
   if (attributes) return only(body, new Set([...ALWAYS_SHOWN, ...attributes.map(lower)]), "");
   const names = excludedAttributes?.map(lower).filter((name) => !ALWAYS_SHOWN.includes(name));

@@ -6,14 +6,13 @@ import type { Attribute } from "../schema/schema.ts";
 import { foldCase } from "../schema/values.ts";
 import type { Comparator, Comparison, ElementTest, Filter, Presence } from "./model.ts";
 
-/** The source of a filter's values. */
 interface Values {
   of(test: Presence | Comparison): ScimValue | undefined;
   elementsOf(test: ElementTest): readonly ScimObject[];
 }
 
 /**
- * @param resource a complete resource as it is shown: with id, meta, and groups or members
+ * @param resource a complete resource in its shown form: with id, meta, and groups or members
  * @source SCIM-53 to SCIM-58
  */
 export function matches(filter: Filter, resource: ScimObject): boolean {

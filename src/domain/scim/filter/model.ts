@@ -2,11 +2,11 @@
 import type { AttributePath, ResolvedPath } from "../schema/attribute-path.ts";
 import type { Attribute } from "../schema/schema.ts";
 
-/** Characters of a filter or of the path of a PATCH operation. */
+/** Maximum characters of a filter or of the path of a PATCH operation. */
 export const FILTER_LENGTH_MAX = 16_384;
-/** Comparisons and `pr` together. */
+/** Maximum number of comparisons, including `pr`. */
 export const FILTER_TESTS_MAX = 256;
-/** Parentheses and brackets open at the same time. */
+/** Maximum number of open parentheses and brackets. */
 export const FILTER_DEPTH_MAX = 20;
 
 /** `ne` is a negated `eq`: an attribute without a value differs from every literal. */
@@ -20,19 +20,19 @@ export interface Presence {
   readonly leaf: Attribute;
 }
 
-/** Has a value that compares so; never true without a value. */
+/** Has a value that satisfies the comparison; never true without a value. */
 export interface Comparison {
   readonly kind: "compare";
   readonly path: AttributePath;
   readonly leaf: Attribute;
   readonly comparator: Comparator;
-  /** text folded if case does not count, instants in UTC milliseconds; never empty text after `co`, `sw`, `ew` */
+  /** text (folded if case-insensitive) or instant in UTC milliseconds; never empty text after `co`, `sw`, `ew` */
   readonly literal: string | boolean | number;
-  /** text as it was written */
+  /** the original text */
   readonly written: string | boolean;
 }
 
-/** One value of a multi-valued attribute satisfies all of `filter`, whose tests are about sub-attributes of it. */
+/** One value of a multi-valued attribute satisfies all of `filter`, which tests its sub-attributes. */
 export interface ElementTest {
   readonly kind: "element";
   readonly path: AttributePath;
@@ -44,7 +44,7 @@ interface Negation {
   readonly part: Filter;
 }
 
-/** Without parts `and` is always true, and `or` never. */
+/** Without parts, `and` is always true and `or` is never true. */
 export interface Junction {
   readonly kind: "and" | "or";
   readonly parts: readonly Filter[];

@@ -5,8 +5,8 @@ import type { Filter } from "./model.ts";
 
 /**
  * @param filter of `parseTarget`
- * @returns the values that an element must have to match, by sub-attribute and as written; undefined unless the filter consists
- *   only of `eq` joined by `and`, without contradiction
+ * @returns the unfolded values that an element must have to match, by sub-attribute; undefined unless the filter consists only of
+ * `eq` joined by `and`, without contradiction
  * @source SCIM-75 and SCIM-76
  */
 export function equalities(filter: Filter): ReadonlyMap<Attribute, ScimValue> | undefined {

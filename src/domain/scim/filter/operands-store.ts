@@ -1,5 +1,5 @@
-// The storage of each attribute that a filter or an order may name: columns, JSON paths of `doc_key`, rows of other tables. All
-// SQL is generated here from the schema table; no input is ever part of SQL text.
+// Where each attribute of a filter or an order is stored: columns, JSON paths of `doc_key`, rows of other tables. All SQL is
+// generated here from the schema table; input is never part of SQL text.
 import { type SQL, sql } from "drizzle-orm";
 import { IS_OWN_GROUP, IS_OWN_REVISION, IS_OWN_USER, ORGANIZATION } from "../organization-store.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
@@ -14,19 +14,19 @@ interface Index {
 }
 
 export interface Operand {
-  /** folded if case does not count; NULL without a value */
+  /** folded if case-insensitive; NULL without a value */
   readonly expression: SQL;
-  /** present if an index finds the value */
+  /** set if an index finds the value */
   readonly index?: Index;
-  /** the index has every resource of an organization in the order of this value */
+  /** whether the index has every resource of an organization in the order of this value */
   readonly isOrdered?: true;
-  /** every resource of an organization has a value, and no two have the same */
+  /** whether every resource of an organization has a different value */
   readonly isUnique?: true;
-  /** in the table of revisions instead of that of users */
+  /** whether it is in the table of revisions instead of the table of users */
   readonly isOfRevision?: true;
 }
 
-/** Rows with one value of a multi-valued attribute each. */
+/** Rows that each have one value of a multi-valued attribute. */
 export interface Rows {
   /** @returns undefined for a sub-attribute that these rows do not have */
   operandOf(test: Presence | Comparison): Operand | undefined;
@@ -106,7 +106,7 @@ const ofManager = (...steps: string[]): SQL => sql`(manager.doc_key ->> ${jsonPa
 const GIVEN = ofManager("name", "givenName");
 const FAMILY = ofManager("name", "familyName");
 
-/** The name of the user's manager, as in user-columns.ts: no document contains another user's name. */
+/** The name of the user's manager, as in user-columns.ts, because documents do not contain other users' names. */
 const MANAGER_NAME = stored(sql`(SELECT coalesce(
   ${ofManager("displayName")}, ${ofManager("name", "formatted")}, ${GIVEN} || ' ' || ${FAMILY}, ${GIVEN}, ${FAMILY})
   FROM scim_users AS manager WHERE manager.organization_id = ${scimUsers.organizationId}
@@ -128,7 +128,7 @@ export function operandOf({ path }: { path: AttributePath }): Operand {
   return operand;
 }
 
-/** Values that only the document has. */
+/** Values that are only in the document. */
 function inDocument({ name }: Attribute): Collection {
   const values = sql`json_each(${scimUsers.docKey}, ${jsonPath(name)}) AS element`;
   const part = (leaf: string): SQL => sql`element.value ->> ${jsonPath(leaf)}`;
@@ -191,7 +191,7 @@ const MEMBER_COLUMNS: Readonly<Record<string, Operand>> = {
 };
 const ofMember: Rows["operandOf"] = ({ leaf }) => MEMBER_COLUMNS[leaf.name];
 const IS_OF_GROUP = sql`${scimGroupMembers.groupSequence} = ${scimGroups.sequence}`;
-/** The users that the condition is true for: SQLite finds them once, in the index of ids, whatever the number of groups. */
+/** The users for whom the condition is true. SQLite finds them once, in the index of ids, whatever the number of groups. */
 const isOneOf = (condition: SQL): SQL =>
   sql`${scimGroupMembers.userSequence} IN (SELECT ${scimUsers.sequence} FROM ${scimUsers} WHERE ${condition})`;
 

@@ -5,7 +5,7 @@ import { operandOf, rowsOf } from "./operands-store.ts";
 
 /**
  * @param path names a sub-attribute if the attribute is complex
- * @returns the sort value, folded if case does not count; of a list the primary value's, else the first's
+ * @returns the sort value, folded if case-insensitive; for a list, that of the primary or else the first value
  * @source SCIM-61
  */
 export function sortKeySql(path: AttributePath): SQL {
@@ -17,7 +17,7 @@ export function sortKeySql(path: AttributePath): SQL {
 export const isOrderIndexed = (path: AttributePath): boolean =>
   !path.attribute.multiValued && operandOf({ path }).isOrdered === true;
 
-/** @returns whether the sort value is in the table of revisions, as with `namesRevision` */
+/** @returns whether the sort value is in the table of revisions; see `namesRevision` */
 export const isOfRevision = (path: AttributePath): boolean =>
   !path.attribute.multiValued && operandOf({ path }).isOfRevision === true;
 

@@ -15,7 +15,7 @@ export const parseFilter = (type: ResourceTypeName, text: string): Filter =>
   typedFilter(parseSyntax(text), { type, scope: [type], refusal: "invalidFilter" });
 
 /**
- * @returns the filter of a query on all types, for each of them: attributes of only the other type are never true
+ * @returns the filter of a query on all types, for each type; tests on attributes of only the other type are never true
  * @throws ScimError `invalidFilter`, also for attributes that no type has
  * @source SCIM-59
  */

@@ -1,4 +1,4 @@
-// A filter without its literals, which determines its SQL completely. The literals are bound as values, each named by the place
+// A filter without its literals, which determines its SQL completely. The literals are bound as values, each named by the position
 // of its comparison in the tree.
 import { pathText } from "../schema/attribute-path.ts";
 import type { Comparison, Filter } from "./model.ts";
@@ -15,9 +15,9 @@ export interface Shape {
 /** Names under which the values of a comparison are bound. */
 export const BOUND = {
   value: (number: number): string => `value${number}`,
-  /** of `sw`: greater than every text with this start */
+  /** for `sw`: greater than every text with this prefix */
   limit: (number: number): string => `limit${number}`,
-  /** of `ew`, in bytes */
+  /** for `ew`, in bytes */
   length: (number: number): string => `length${number}`,
 } as const;
 
@@ -60,7 +60,7 @@ function bind({ comparator, literal }: Comparison, number: number, values: Recor
   if (comparator === "sw") values[BOUND.limit(number)] = prefixUpperBound(String(value));
 }
 
-/** @returns the least text that follows every text with this start (SCIM-128) */
+/** @returns the least text that follows every text with this prefix (SCIM-128) */
 export function prefixUpperBound(start: string): Bound {
   const points = Array.from(start, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === CODE_POINT_MAX) points.pop();

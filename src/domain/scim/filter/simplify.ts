@@ -1,5 +1,5 @@
-// Simplifies a filter before any row is read: removes tests that are true for a whole type or for none, so that a query over
-// all types reads only the relevant ones.
+// Simplifies a filter before any row is read: removes tests that are always or never true for a type, so that a query over all
+// types reads only the relevant ones.
 import { matches } from "./evaluate.ts";
 import { ALWAYS, type ElementTest, type Filter, type Junction, NEVER } from "./model.ts";
 
@@ -44,7 +44,7 @@ function junction(kind: Junction["kind"], parts: readonly Filter[]): Filter {
   return only && merged.length === 1 ? only : { kind, parts: merged };
 }
 
-/** One value that satisfies either test equals a value for one of them; so both are one lookup. */
+/** A value that satisfies either test satisfies one of them, so both become one lookup. */
 function mergedElements(parts: readonly Filter[]): readonly Filter[] {
   const elements = Map.groupBy(parts.filter(isElement), ({ path }) => path.attribute);
   const others = parts.filter((part) => !isElement(part));

@@ -1,5 +1,5 @@
-// The grammar of filters and of PATCH paths: text to a tree of names, operators and literals, within limits and in one pass.
-// Knows no attributes; typing.ts resolves names.
+// The grammar of filters and of PATCH paths: parses text into a tree of names, operators and literals, within limits and in one
+// pass. typing.ts resolves the names.
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { FILTER_DEPTH_MAX, FILTER_LENGTH_MAX, FILTER_TESTS_MAX } from "./model.ts";
 

@@ -1,5 +1,5 @@
-// Resolves names and literals: finds each attribute, checks that the operator fits its type, and converts the literal.
-// Multi-valued attributes become element tests here, so later stages see one shape only.
+// Resolves names and literals: finds each attribute, checks that the operator fits its type, and converts the literal. Multi-valued
+// attributes become element tests here, so later stages see only one shape.
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { type AttributePath, pathText, resolvePath, subAttributeOf } from "../schema/attribute-path.ts";
 import type { Attribute, AttributeType } from "../schema/schema.ts";
@@ -8,7 +8,7 @@ import type { ResourceTypeName } from "../wire.ts";
 import { ALWAYS, type Filter, type Junction, NEVER } from "./model.ts";
 import type { Literal, Operator, Refusal, Written, WrittenElement, WrittenTest } from "./syntax.ts";
 
-/** Characters of a client's name that an error repeats. */
+/** Maximum characters of a client's name in an error. */
 const NAME_LENGTH_SHOWN = 80;
 
 const OF_TEXT: readonly Operator[] = ["eq", "ne", "co", "sw", "ew", "gt", "ge", "lt", "le"];
@@ -32,7 +32,7 @@ const LITERAL_OF: Readonly<Record<AttributeType, string>> = {
 
 export interface Reading {
   type: ResourceTypeName;
-  /** all queried types: attributes of only another one are never true for this one */
+  /** all queried types; tests on attributes of only another type are never true for this type */
   scope: readonly ResourceTypeName[];
   refusal: Refusal;
 }
@@ -40,7 +40,7 @@ export interface Reading {
 const negated = (part: Filter): Filter => ({ kind: "not", part });
 
 /**
- * @returns the filter as it applies to resources of `type`
+ * @returns the filter for resources of `type`
  * @throws ScimError of the kind in `reading`, for unknown and hidden attributes and for comparisons that their types forbid
  * @source SCIM-52 to SCIM-59
  */
@@ -50,7 +50,7 @@ export const typedFilter = (written: Written, reading: Reading): Filter =>
 /**
  * @param written a filter within brackets
  * @param path of a multi-valued attribute
- * @returns the filter on its single values
+ * @returns the filter for its single values
  * @throws ScimError of the kind `reading.refusal`
  */
 export const typedElements = (

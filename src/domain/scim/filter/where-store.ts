@@ -9,21 +9,21 @@ import { BOUND, type Shape } from "./shape.ts";
 type OperandOf = Rows["operandOf"];
 
 /**
- * @param numbers of the filter's shape: they name the bound values
- * @returns a condition on `scim_users` (and `scim_user_revisions`, see `namesRevision`) or `scim_groups`; it binds
- *   `organizationId` too
+ * @param numbers of the filter's shape; they name the bound values
+ * @returns a condition on `scim_users` (and `scim_user_revisions`, see `namesRevision`) or `scim_groups`; it binds `organizationId`
+ * too
  * @source SCIM-128 to SCIM-131
  */
 export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
   new Compiler(numbers, operandOf).condition(filter);
 
 /**
- * @returns whether an index finds the matches: one part of its `and` does, or every one of its `or`
+ * @returns whether an index finds the matches, as one part of an `and` or every part of an `or` must
  * @source SCIM-132
  */
 export const isIndexed = (filter: Filter): boolean => isFound(filter, operandOf);
 
-/** @returns whether one value of one attribute, found by an index, leaves few resources: usually one or none */
+/** @returns whether the index lookup of one value leaves few resources, usually one or none */
 export function isSelective(filter: Filter): boolean {
   if (filter.kind === "and") return filter.parts.some(isSelective);
   return filter.kind === "compare" && filter.comparator === "eq" && operandOf(filter)?.index !== undefined;
@@ -59,7 +59,7 @@ function isOfRevision(filter: Filter, of: OperandOf): boolean {
   }
 }
 
-/** For alternatives in two tables SQLite uses the indexes of neither. */
+/** For alternatives in two tables, SQLite uses neither table's indexes. */
 const areOfOneTable = (parts: readonly Filter[], of: OperandOf): boolean =>
   new Set(parts.map((part) => isOfRevision(part, of))).size === 1;
 
@@ -156,7 +156,7 @@ class Compiler {
     }
   }
 
-  /** A condition that an index finds names the organization itself, because the index starts with it (see search-store.ts). */
+  /** An indexed condition names the organization itself, because the index starts with it (see search-store.ts). */
   #compared(test: Comparison, condition: SQL): SQL {
     if (this.isDefinite) return sql`COALESCE(${condition}, 0)`;
     const organization = this.operandOf(test)?.index?.organization;

@@ -1,6 +1,6 @@
-// Changes of a group inside one transaction: its row, its members, and the effects of the difference: versions, roles, the
-// audit entry. Without a difference there are no effects. A change of many members yields between slices; one of few is a
-// single step.
+// Changes a group inside one transaction: its row, its members, and the effects of the difference: versions, roles, the audit
+// entry. Without a difference there are no effects. A change of many members yields between slices; a change of few is a single
+// step.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { uniqueViolation } from "../../../platform/database/storage-errors.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -22,7 +22,7 @@ type NumberedUser = memberStore.NumberedUser;
 /** The consequences for users whose membership, or whose group, changed. */
 type Effects = (users: readonly NumberedUser[]) => Steps<void>;
 
-/** A complete group as it is sent. */
+/** A complete group of a request. */
 export interface NewGroup {
   displayName: string;
   externalId: string | undefined;
@@ -130,8 +130,8 @@ export class GroupChanges {
   }
 
   /**
-   * @returns what changes for added and removed members: their groups, and their role if the group gives one. Where everybody is
-   *   affected, they follow with `#affectAll`.
+   * @returns what changes for added and removed members: their groups, and their role if the group gives one. If all members are
+   * affected, `#affectAll` includes them
    */
   #effectsOn(tx: Tx, actor: Actor, difference: Difference): Effects {
     const { after } = difference;
@@ -140,7 +140,7 @@ export class GroupChanges {
     return this.#effects(tx, actor, { after, isShown: !isRenamed, isGiven });
   }
 
-  /** Users show the names of their groups, so a new name or a new role of the group changes every member. */
+  /** Users show the names of their groups, so a new name or role of the group changes every member. */
   *#affectAll(tx: Tx, actor: Actor, { removed, ...difference }: Difference & MemberChange): Steps<void> {
     const { after } = difference;
     const { isRenamed, isRemapped } = this.#reachOf(difference);
@@ -150,7 +150,7 @@ export class GroupChanges {
     yield* inSlices(removed.sequences, (sequences) => effects(memberStore.numberedUsers(tx, sequences)));
   }
 
-  /** @param which `isShown` if the users show another group, `isGiven` if their roles may differ */
+  /** @param which `isShown` if the users' shown groups change, `isGiven` if their roles may change */
   #effects(
     tx: Tx,
     actor: Actor,
@@ -183,7 +183,7 @@ export class GroupChanges {
     });
   }
 
-  /** For users whose groups, or whose groups' names, differ. */
+  /** For users whose groups or group names changed. */
   #showDifference(tx: Tx, users: readonly NumberedUser[], nowMs: number): void {
     memberStore.bumpUserVersions(tx, { users, nowMs });
     this.dependencies.groupsChanged?.(tx, idsOf(users));

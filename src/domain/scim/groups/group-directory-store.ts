@@ -1,4 +1,4 @@
-// SQL of the people's view of groups. group-directory.ts defines the order and resolves references.
+// SQL of the administrators' view of groups. group-directory.ts defines the order and resolves references.
 import { and, asc, count, desc, eq, getTableColumns, gt, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";

@@ -1,4 +1,4 @@
-// Provisioned groups as people see them: pages of groups, one group, its members. groups.ts serves identity providers.
+// Provisioned groups for administrators and commands: pages of groups, one group, its members. groups.ts serves identity providers.
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
@@ -15,7 +15,6 @@ export interface GroupQuery extends PageQuery {
   after?: Pick<GroupRow, "displayName"> | undefined;
 }
 
-/** Groups as commands show them. */
 export class GroupDirectory {
   constructor(private readonly db: Db) {}
 
@@ -49,7 +48,7 @@ export class GroupDirectory {
     return group;
   }
 
-  /** @returns the name of the group; undefined for none, also after its provider removed it */
+  /** @returns the name of the group; undefined if there is none or its provider removed it */
   nameOf(organizationId: string, id: string): string | undefined {
     const found = store.findGroup(this.db.read, organizationId, { reference: id, key: foldCase(id) });
     return found?.id === id ? found.displayName : undefined;
@@ -71,7 +70,7 @@ export class GroupDirectory {
 
   /**
    * @param groupId from `show`
-   * @returns members in the order in which the users were created, as the identity provider sees them
+   * @returns members in the order in which the users were created, as for the identity provider
    * @throws DomainError `scim_group.invalid`
    */
   members(groupId: string, query: Pick<PageQuery, "page" | "perPage">): Page<store.MemberView> {

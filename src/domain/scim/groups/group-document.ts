@@ -1,4 +1,4 @@
-// Groups and their members as the API and the commands show them.
+// Groups and their members in the form of the API and the commands.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { pageEnvelope } from "../../shared/page.ts";
@@ -30,7 +30,7 @@ const Member = Type.Object({
 export const GroupPage = pageEnvelope(Type.Object(FIELDS));
 export const OneGroup = Type.Object({ ...FIELDS, members: pageEnvelope(Member) });
 
-/** @returns the group on the wire and in `--json` */
+/** @returns the group for the API and for `--json` */
 export const groupDocument = (group: GroupRow) => ({
   id: group.id,
   display_name: group.displayName,
@@ -41,7 +41,7 @@ export const groupDocument = (group: GroupRow) => ({
   updated_at: toRfc3339(group.updatedAtMs),
 });
 
-/** @returns the member on the wire and in `--json` */
+/** @returns the member for the API and for `--json` */
 export const memberDocument = ({ id, userName, label, active }: MemberView) => ({
   id,
   user_name: userName,

@@ -1,5 +1,5 @@
-// Answers with many members: produced from one moment of the database over several turns of the event loop, a few at a time.
-// All pieces are created before the first is returned: a slow caller holds back text (200 bytes a member), but neither the
+// Responses with many members: produced from one database snapshot over several turns of the event loop, a few responses at a time.
+// All pieces are created before the first is returned, so a slow caller holds only text (200 bytes per member), neither the
 // snapshot nor another caller's turn.
 import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
@@ -10,7 +10,7 @@ import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError } from "../errors.ts";
 
 export const STREAMS_MAX = 2;
-/** streams that wait for their turn; one more is refused */
+/** maximum number of waiting streams; further ones are refused */
 export const STREAMS_WAITING_MAX = 16;
 const RETRY_AFTER_SECONDS = 5;
 /** Each step reads and renders a slice of members and then gives others a turn. */
@@ -27,7 +27,7 @@ export class GroupStreams {
 
   /**
    * Starts when the first piece is requested.
-   * @returns JSON text in pieces, with the resources as they are when its turn comes
+   * @returns JSON text in pieces, with the state of the resources when its turn comes
    * @throws ScimError 503 here; with the first piece 503, and errors of `produce`
    */
   open(produce: ProducePieces): AsyncIterable<string> {
@@ -42,7 +42,7 @@ export class GroupStreams {
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
       yield piece;
       characters += piece.length;
-      if (pieces.length > 0) await setImmediate(); // a caller that reads fast would get everything in one turn
+      if (pieces.length > 0) await setImmediate(); // otherwise a fast caller would get everything in one turn
     }
     if (characters >= LARGE_CHARACTERS) requestCollection();
   }

@@ -1,5 +1,5 @@
-// Groups as JSON text: the members of a whole page are read with one query, and not at all if they are not shown. Groups of
-// many members are read in slices, and the work yields after each.
+// Groups as JSON text: the members of a whole page are read with one query, or not at all if they are not shown. Large groups are
+// read in slices, and the work yields after each.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { groupFrame, type Shown } from "../messages/render.ts";
@@ -7,7 +7,7 @@ import type { View } from "../messages/view.ts";
 import type { GroupRow } from "../model.ts";
 import { memberSlice, membersOfGroups } from "./members-store.ts";
 
-/** Members of all groups of a response up to which they are read at once. */
+/** Maximum number of members of all groups of a response that are read at once. */
 export const WHOLE_GROUP_MEMBERS_MAX = 5_000;
 export const SLICE_MEMBERS = 1_000;
 

@@ -9,7 +9,7 @@ export interface StoredGroup extends GroupRow {
   displayNameKey: string;
 }
 
-/** The columns of a group as it is shown. */
+/** The shown columns of a group. */
 export const GROUP_ROW = {
   id: scimGroups.id,
   externalId: scimGroups.externalId,
@@ -58,7 +58,7 @@ export function updateGroup(tx: Tx, group: StoredGroup): void {
 
 const deleteOne = statement((connection) => connection.delete(scimGroups).where(isTheGroup()).prepare());
 
-/** Deletes its memberships as well. */
+/** Also deletes its memberships. */
 export function deleteGroup(tx: Tx, group: { organizationId: string; id: string }): void {
   deleteOne(tx).run(group);
 }

@@ -1,4 +1,4 @@
-// Groups for identity providers: body in, answer out, each change one transaction that also holds the read. read-resource.ts
+// Groups for identity providers: turns a body into a response; each change is one transaction, including the read. read-resource.ts
 // and patch parse bodies, group-changes.ts applies changes, group-views.ts renders answers.
 import type { Connection, Sync, Topic, Tx } from "../../../platform/database/database.ts";
 import { runInTurns, runSynchronously, type Steps } from "../../../platform/steps.ts";
@@ -53,7 +53,7 @@ export class ScimGroups implements ScimResources {
 
   /**
    * @param method in upper case
-   * @returns what takes the long member lists of a body that is sent with that method
+   * @returns the intake for long member lists of a body with that method
    */
   intake({ actor: { organizationId } }: ScimCaller, method: string): MemberIntake {
     const users = { db: this.dependencies.db, organizationId };
@@ -134,15 +134,15 @@ export class ScimGroups implements ScimResources {
     return { ...this.#bare(row), json };
   }
 
-  /** @returns the response that names the group and its version without content */
+  /** @returns the response with the group's id and version, without content */
   #bare({ id, version }: GroupRow): ScimResponse {
     const location = locationOf("Group", id, this.dependencies.settings.baseUrl());
     return { type: "Group", id, version, location, json: undefined };
   }
 
   /**
-   * The response is composed inside the transaction: it shows the group as this request left it.
-   * @param reach users that the change may concern, as far as known before: many are not processed in one step
+   * Composes the response inside the transaction, so that it shows this request's result.
+   * @param reach users that the change may concern, as far as known in advance; many need several steps
    */
   #write<T, Answer>(
     reach: number,
@@ -166,7 +166,7 @@ export class ScimGroups implements ScimResources {
     return findGroup(this.dependencies.db.read, { organizationId, id })?.memberCount ?? 0;
   }
 
-  /** for every change: without a mapping no group affects an account */
+  /** checked for every change, because without a mapping no group affects an account */
   get #topic(): Topic {
     return this.dependencies.roles.areMapped() ? "access" : "provisioning";
   }

@@ -1,5 +1,5 @@
-// Takes long lists of members while the body that has them arrives, and looks their users up: a body that names enough unknown
-// ones, or too many, is refused before the rest of it is parsed, and a long list needs little memory. Short lists stay in the body.
+// Reads long member lists while the body arrives, and looks up their users. A body with too many members or with enough unknown
+// ones is refused before the rest of it is parsed, and a long list needs little memory. Short lists stay in the body.
 import type { Db } from "../../../platform/database/database.ts";
 import { NumberSet } from "../../../platform/memory/number-set.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -10,34 +10,34 @@ import { inSlices } from "./member-slices.ts";
 import { findUsers, type NumberedUser } from "./members-store.ts";
 import { NAMED_MAX, unknownMembers } from "./unknown-members.ts";
 
-/** Takes the member lists of one body. */
+/** Reads the member lists of one body. */
 export interface MemberIntake {
   /**
-   * @param name of a member of an object, as it was sent
+   * @param name name of a member of an object
    * @param depth nesting levels of that object, from 1
    */
   isMemberList(name: string, depth: number): boolean;
-  /** @param list where it stands */
+  /** @param list its position */
   open(list: PlaceOfList): LongMemberList;
 }
 
 interface PlaceOfList {
   /** as for `isMemberList` */
   depth: number;
-  /** the text before the list, except for the lists that were taken */
+  /** the text before the list, without the extracted lists */
   before: string;
 }
 
 export interface LongMemberList {
   /** replaces the list in the body */
   readonly value: unknown;
-  /** @param elements parsed JSON @throws ScimError when no further elements are needed to refuse the body */
+  /** @param elements parsed JSON @throws ScimError as soon as the body must be refused */
   take(elements: readonly unknown[]): Steps<void>;
 }
 
-/** Where users are looked up. */
+/** Looks up users. */
 interface Users {
-  /** read when a list is looked up: most bodies have no long list, and to begin reading costs as much as a small query */
+  /** read only for a long list, because most bodies have none, and beginning to read costs as much as a small query */
   db: Pick<Db, "read">;
   organizationId: string;
 }
@@ -87,8 +87,8 @@ function namesMembers(name: string): boolean {
 }
 
 /**
- * An operation that removes users may name unknown ones, and one with another path means other values. Without a path, it must not
- * remove.
+ * An operation that removes users may name unknown ones, and an operation with another path concerns other values. Without a path,
+ * it must not be a removal.
  * @returns whether the operation adds members, or is refused in any case
  */
 function addsMembers({ depth, before }: PlaceOfList): boolean {
@@ -99,7 +99,7 @@ function addsMembers({ depth, before }: PlaceOfList): boolean {
 
 /** The users of a long member list. */
 export class SentMembers {
-  /** sequences of those that were found */
+  /** sequences of the users found */
   readonly users = new NumberSet();
   readonly #entries = new Entries();
   readonly #unknown: UnknownMembers;
@@ -108,12 +108,12 @@ export class SentMembers {
     this.#unknown = new UnknownMembers(users);
   }
 
-  /** The first ids that are not users; fewer than an error names. */
+  /** The first ids that are not users; fewer than an error can name. */
   get unknown(): readonly string[] {
     return this.#unknown.ids;
   }
 
-  /** @throws ScimError with as many problems as one error names */
+  /** @throws ScimError with as many problems as one error can name */
   take(elements: readonly unknown[]): Steps<void> {
     return inSlices(elements, (some) => {
       const ids = this.#entries.idsIn(some);
@@ -133,7 +133,7 @@ class Entries {
   readonly refusals = new Refusals();
   #count = 0;
 
-  /** @returns the ids in further entries @throws ScimError 413; with as many entries without an id as one error names */
+  /** @returns the ids in further entries @throws ScimError 413, or with as many entries without an id as one error can name */
   idsIn(some: readonly unknown[]): string[] {
     if (this.#count + some.length > REQUEST_MEMBERS_MAX) throw tooManyMembers();
     const ids: string[] = [];
@@ -150,7 +150,7 @@ class Entries {
   }
 }
 
-/** Entries with unknown ids; a list of more is refused although it may have fewer than NAMED_MAX different ones. */
+/** Maximum number of entries with unknown ids, even if fewer than NAMED_MAX are different. */
 export const UNKNOWN_ENTRIES_MAX = 100;
 
 /** Collects the ids in a list that are not users. */
@@ -161,7 +161,7 @@ class UnknownMembers {
 
   constructor(private readonly users: Users) {}
 
-  /** @returns the users among them @throws ScimError when enough are unknown */
+  /** @returns the users among them @throws ScimError if enough are unknown */
   find(ids: readonly string[]): readonly NumberedUser[] {
     const { db, organizationId } = this.users;
     const connection = db.read;

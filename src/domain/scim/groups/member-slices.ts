@@ -4,17 +4,17 @@ import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { memberSequences } from "./members-store.ts";
 
-/** Users in one step of a change. */
+/** Number of users in one step of a change. */
 export const STEP_MEMBERS = 1_000;
-/** Users in one step whose roles change, whose logins end then: 5 to 10 ms. */
+/** Number of users in one step whose roles change and logins end, which takes 5 to 10 ms. */
 export const STEP_ROLES = 250;
 
-/** Sorting this many ids takes 2 to 4 ms. */
+/** Number of ids to sort at a time, which takes 2 to 4 ms. */
 const SORTED_AT_ONCE = 12_500;
-/** Merging this many ids takes 0.3 ms, and 3 ms before the code is compiled: in the first large request after a start. */
+/** Number of ids to merge at a time, which takes 0.3 ms, or 3 ms in the first large request, before the code is compiled. */
 const MERGED_AT_ONCE = 5_000;
 
-/** @returns the ids in order: parts are sorted, and then merged two by two */
+/** @returns the sorted ids: sorts parts and merges them pairwise */
 export function* sortedInSlices(ids: readonly string[]): Steps<readonly string[]> {
   let parts: (readonly string[])[] = [];
   for (let from = 0; from < ids.length; from += SORTED_AT_ONCE) {
@@ -53,7 +53,7 @@ function* mergedInSlices(left: readonly string[], right: readonly string[]): Ste
 /** @returns the steps that remain */
 type Work<T> = (slice: readonly T[]) => Steps<void> | undefined;
 
-/** Processes one slice after the other, and nothing for an empty list. */
+/** Processes one slice after the other; does nothing for an empty list. */
 export function* inSlices<T>(all: readonly T[], work: Work<T>, size = STEP_MEMBERS): Steps<void> {
   for (let from = 0; from < all.length; from += size) {
     if (from > 0) yield;
@@ -62,7 +62,7 @@ export function* inSlices<T>(all: readonly T[], work: Work<T>, size = STEP_MEMBE
   }
 }
 
-/** Processes the sequences of all members of a group in their order; the work may remove them. */
+/** Processes the sequences of all members of a group in order; the work may remove members. */
 export function* forMembers(connection: Connection, groupId: string, work: Work<number>): Steps<void> {
   let after: number | undefined = 0;
   while (after !== undefined) {

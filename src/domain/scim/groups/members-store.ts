@@ -1,5 +1,5 @@
-// SQL of memberships, always on sets: lists are bound as one JSON text, so no statement runs once for each member and none reads
-// members that it does not change (SCIM-120, SCIM-123, SCIM-124). Rows name users and groups by their sequences.
+// SQL of memberships, always on sets: lists are bound as one JSON text, so no statement runs per member or reads members that it
+// does not change (SCIM-120, SCIM-123, SCIM-124). Rows identify users and groups by their sequences.
 import { and, asc, eq, gt, inArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { equalAll, named } from "../../../platform/database/drizzle.ts";
@@ -17,7 +17,7 @@ const sequencesOf = (users: readonly NumberedUser[]): string => jsonOf(users.map
 const THE_GROUP = sql`(SELECT ${scimGroups.sequence} FROM ${scimGroups} WHERE ${scimGroups.id} = ${named("groupId")})`;
 const isOfTheGroup = sql`${groupSequence} = ${THE_GROUP}`;
 
-/** A user by both of its names: the id of requests, and the sequence of rows. */
+/** A user's two identifiers: the id in requests, and the sequence in rows. */
 export interface NumberedUser {
   id: string;
   sequence: number;
@@ -27,7 +27,7 @@ const selectUsers = statement((connection) =>
   connection
     .select({ id: sql<string>`value`, sequence: scimUsers.sequence })
     .from(sql`json_each(${named("ids")})`)
-    .crossJoin(scimUsers) // in this order: SQLite would read every user of the organization
+    .crossJoin(scimUsers) // in this order, because otherwise SQLite would read every user of the organization
     .crossJoin(scimUserRevisions) // has the organization in fewer pages than the users
     .where(
       and(
@@ -39,7 +39,7 @@ const selectUsers = statement((connection) =>
     .prepare(),
 );
 
-/** @returns those of these ids that are users of the organization */
+/** @returns the ids that are users of the organization */
 export const findUsers = (
   connection: Connection,
   query: { organizationId: string; ids: readonly string[] },
@@ -54,7 +54,7 @@ const insertListed = statement((connection) =>
     .prepare(),
 );
 
-/** @returns those of the users that were not members */
+/** @returns the users who were not members */
 export function addMembers(tx: Tx, groupId: string, users: readonly NumberedUser[]): readonly NumberedUser[] {
   if (users.length === 0) return [];
   return changedAmong(users, insertListed(tx).all({ groupId, sequences: sequencesOf(users) }));
@@ -68,7 +68,7 @@ const deleteListed = statement((connection) =>
     .prepare(),
 );
 
-/** @returns those of the users that were members */
+/** @returns the users who were members */
 export function removeMembers(
   tx: Tx,
   groupId: string,
@@ -95,7 +95,7 @@ const selectGroups = statement((connection) =>
     .prepare(),
 );
 
-/** @returns those of these ids that are groups */
+/** @returns the ids that are groups */
 export const findGroups = (
   connection: Connection,
   query: { organizationId: string; ids: readonly string[] },
@@ -130,7 +130,7 @@ const selectSequences = statement((connection) =>
     .prepare(),
 );
 
-/** @param query as for `memberSlice` @returns members in the order of their creation, without reading them */
+/** @param query like for `memberSlice` @returns members in the order of their creation, without reading them */
 export const memberSequences = (connection: Connection, query: SliceQuery): readonly number[] =>
   selectSequences(connection)
     .all({ ...query })
@@ -145,7 +145,7 @@ const selectNumbered = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the users of these sequences in the order of their creation */
+/** @returns the users with these sequences in the order of their creation */
 export const numberedUsers = (
   connection: Connection,
   sequences: readonly number[],
@@ -165,7 +165,7 @@ const selectNames = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the names of a user's groups, ordered without case */
+/** @returns the names of a user's groups, in case-insensitive order */
 export const groupNamesOf = (connection: Connection, user: { userId: string }): readonly string[] =>
   selectNames(connection)
     .all(user)
@@ -199,7 +199,7 @@ export function removeFromAllGroups(tx: Tx, user: { userId: string; nowMs: numbe
 
 const isTheMember = eq(scimUsers.sequence, userSequence);
 
-/** @returns a member as a group shows it; without a name it has no `display` */
+/** @returns a member in the form that a group shows; without a name it has no `display` */
 function shownMember({ id, display }: Record<"id" | "display", SQLWrapper>): SQL {
   const reference = sql`'value', ${id}, '$ref', ${named("usersUrl")} || ${id}, 'type', 'User'`;
   return sql`CASE WHEN ${display} IS NULL THEN json_object(${reference})
@@ -233,7 +233,7 @@ export interface SliceQuery {
 
 /** A part of a group's members. */
 export interface MemberSlice {
-  /** JSON list: SQLite writes it, because objects for 50,000 members would be tens of megabytes of garbage */
+  /** JSON list written by SQLite, because objects for 50,000 members would be tens of megabytes of garbage */
   members: string;
   /** sequence of the last member; null if no more may follow */
   last: number | null;
@@ -269,7 +269,7 @@ const selectOfGroups = statement((connection) =>
     .prepare(),
 );
 
-/** @returns for each of these groups with members their JSON list */
+/** @returns the JSON list of members of each of these groups that has any */
 export const membersOfGroups = (
   connection: Connection,
   { ids, baseUrl }: { ids: readonly string[]; baseUrl: string },

@@ -1,5 +1,5 @@
-// Changes the members of a group as sets: computes added and removed members from the request. group-changes.ts applies the
-// effects on versions, roles and the audit log, slice by slice.
+// Changes the members of a group as sets: computes the added and removed members of a request. group-changes.ts applies the effects
+// on versions, roles and the audit log, slice by slice.
 
 import { countText } from "../../../platform/count-text.ts";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -13,15 +13,15 @@ import { NAMED_MAX, unknownMembers } from "./unknown-members.ts";
 
 /** The requested members. */
 export interface MemberUpdate {
-  /** whether members that are not mentioned stay */
+  /** whether unmentioned members stay */
   base: "kept" | "emptied";
-  /** ids, each once, or users that were found while the body arrived */
+  /** ids, each once, or users found while the body arrived */
   add: readonly string[] | SentMembers;
   /** ids, each once */
   remove: readonly string[];
 }
 
-/** @returns how many members are mentioned */
+/** @returns the number of mentioned members */
 export const countOf = (members: MemberUpdate["add"]): number =>
   members instanceof SentMembers ? members.users.size : members.length;
 
@@ -31,10 +31,10 @@ export interface MemberChange {
   removed: MovedUsers;
 }
 
-/** ids in one audit entry; all are counted */
+/** maximum number of ids in one audit entry; all are counted */
 const AUDITED_IDS_MAX = 10;
 
-/** Users as numbers: objects for 100,000 users take 13 MB. */
+/** Stores users as numbers, because objects for 100,000 users take 13 MB. */
 class MovedUsers {
   readonly sequences: number[] = [];
   /** for the audit log */
@@ -67,9 +67,9 @@ interface Place {
 type Follow = (users: readonly store.NumberedUser[]) => Steps<void>;
 
 /**
- * Its cost depends on the ids in the request; only `emptied` reads the list of members.
- * @param follow called after each slice: its users are near each other in every table, so most pages are written once only
- * @throws ScimError 400 invalidValue naming the first ids that are not users
+ * The time depends on the number of ids in the request; only `emptied` reads the list of members.
+ * @param follow called after each slice, whose users are close together in every table, so that most pages are written only once
+ * @throws ScimError 400 invalidValue, which names the first ids that are not users
  * @source SCIM-27, SCIM-93, SCIM-120, SCIM-123
  */
 export function* applyMembers(
@@ -123,7 +123,7 @@ function* wantedUsers(tx: Tx, place: Place, members: MemberUpdate["add"]): Steps
   return wanted;
 }
 
-/** @throws ScimError 400 invalidValue if users were deleted since they were found */
+/** @throws ScimError 400 invalidValue if users were deleted after they were found */
 function requireAll(users: readonly store.NumberedUser[], count: number): readonly store.NumberedUser[] {
   if (users.length === count) return users;
   const gone = count - users.length;
@@ -135,7 +135,7 @@ function requireAll(users: readonly store.NumberedUser[], count: number): readon
 
 /** @throws ScimError 400 invalidValue */
 function* knownUsers(tx: Tx, place: Place, ids: readonly string[]): Steps<readonly store.NumberedUser[]> {
-  // A long list of wrong ids is refused before all of them are sorted and looked up.
+  // Refuses a long list of wrong ids before sorting and looking up all of them.
   const first = ids.length > STEP_MEMBERS ? ids.slice(0, NAMED_MAX) : [];
   if (first.length > 0 && store.findUsers(tx, { ...place, ids: first }).length === 0)
     throw unknownMembers(tx, { ...place, ids: first });
@@ -155,8 +155,8 @@ function* knownUsers(tx: Tx, place: Place, ids: readonly string[]): Steps<readon
 }
 
 /**
- * Many ids are sorted, which is the order of their rows, because ids begin with the time of their creation: in the arbitrary order
- * of a request the same pages would be written again and again.
+ * Sorts many ids, which gives the order of their rows, because ids begin with their creation time. In the request's order, the same
+ * pages would be written repeatedly.
  */
 function* findUsers(
   tx: Tx,

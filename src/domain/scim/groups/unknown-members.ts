@@ -3,12 +3,12 @@ import type { Connection } from "../../../platform/database/database.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { findGroups } from "./members-store.ts";
 
-/** of unknown members, in one error */
+/** maximum number of unknown members in one error */
 export const NAMED_MAX = 10;
-/** one of our ids has 36 */
+/** our ids have 36 characters */
 const SHOWN_CHARACTERS_MAX = 64;
 
-/** @param unknown ids of no user, the first NAMED_MAX @returns the error; groups among them are named separately */
+/** @param unknown the first NAMED_MAX ids that are not users @returns the error, which names groups separately */
 export function unknownMembers(
   connection: Connection,
   { organizationId, ids }: { organizationId: string; ids: readonly string[] },

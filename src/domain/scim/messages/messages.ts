@@ -1,5 +1,5 @@
-// Common parts of SCIM messages. Of requests: the object, its case-insensitive member names, and its schema. Of responses: the address
-// of a resource, its entity tag, a list and an error, as texts, because a list joins resources that are texts already.
+// Common parts of SCIM messages. Of requests: the object, its case-insensitive member names, and its schema. Of responses: the URL
+// of a resource, its entity tag, a list and an error. These are texts, because a list joins resources that are already texts.
 
 import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import { ScimError, type ScimType, scimInvalid } from "../errors.ts";
@@ -12,8 +12,7 @@ export const locationOf = (type: ResourceTypeName, id: string, baseUrl: string):
 /** @returns the weak entity tag of a revision: `meta.version` and `ETag` (SCIM-95) */
 export const etagOf = (version: number): string => `W/"${version}"`;
 
-// Conditional requests name versions. The comparison is weak and quotes may be missing, as providers send them (SCIM-96,
-// SCIM-97).
+// Conditional requests name versions. The comparison is weak, and quotes may be missing, as some providers do (SCIM-96, SCIM-97).
 
 /** @param tags value of `If-Match` or `If-None-Match`: entity tags joined with commas, or `*` for any */
 export const namesVersion = (tags: string, version: number): boolean =>
@@ -35,9 +34,9 @@ export function requireVersion(ifMatch: string | undefined, version: number): vo
   );
 }
 
-/** The content of a list answer: one page of resources, each as JSON text. */
+/** The content of a list response: one page of resources, each as JSON text. */
 export interface ListParts {
-  /** all matches, on every page */
+  /** number of all matches, on every page */
   totalResults: number;
   /** 1-based, as applied */
   startIndex: number;

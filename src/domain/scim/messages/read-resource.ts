@@ -1,6 +1,6 @@
-// Bodies of POST and PUT: parses a user's document, or the parts of a group. Unknown and computed attributes are ignored. users
-// and groups check whether names are free and members exist. `assign` changes one attribute by the rules of RFC 7644 section 3.5.2
-// for PATCH; each member of a POST or PUT replaces one of an empty document.
+// Bodies of POST and PUT: parses a user's document, or the parts of a group. Unknown and computed attributes are ignored. users/
+// and groups/ check whether names are free and members exist. `assign` changes one attribute by the rules of RFC 7644 section 3.5.2
+// for PATCH; a POST or PUT replaces each of its members in an empty document.
 
 import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -36,9 +36,9 @@ import { CORE_GROUP, CORE_USER, ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName
 import { fieldsOf, readObject, requireSchema } from "./messages.ts";
 
 export interface SentUser {
-  /** complete; `active` is true in it if the body has none */
+  /** complete document; `active` is true if the body has none */
   readonly doc: ScimObject;
-  /** undefined if the body has none: a create assumes true, a replacement keeps it (SCIM-92) */
+  /** undefined if the body has none; a create assumes true, a replacement keeps it (SCIM-92) */
   readonly active: boolean | undefined;
 }
 
@@ -52,7 +52,7 @@ function assignNamed(doc: ScimObject, name: string, change: Change): ScimObject 
 }
 
 /**
- * Changes the target of a path without brackets.
+ * Changes the attribute that a path without brackets names.
  * @throws ScimError `invalidValue`, `mutability` if a required attribute would be removed
  */
 export function assign(doc: ScimObject, path: ResolvedPath, change: Change): ScimObject {
@@ -160,7 +160,7 @@ export function readUser(body: unknown): SentUser {
 }
 
 /**
- * Checks the required parts of a user's document, whatever produced it; each value was checked when it was parsed.
+ * Checks the required parts of a user's document from any source; parsing has checked each value.
  * @throws ScimError `invalidValue`
  * @source RFC 7643 section 4.1; SCIM-13
  */
@@ -218,7 +218,7 @@ function readResource(body: unknown, type: ResourceTypeName): JsonObject {
  * cannot be set, such as `id`, are not counted.
  * @param method in any letter case
  * @param body parsed JSON, possibly of the wrong shape
- * @returns how many names of attributes in it are unknown: of a PATCH, in values without a path
+ * @returns the number of unknown attribute names in it; for a PATCH, in values without a path
  */
 export function countIgnored(type: ResourceTypeName, method: string, body: unknown): number {
   if (!isJsonObject(body)) return 0;
@@ -229,7 +229,7 @@ export function countIgnored(type: ResourceTypeName, method: string, body: unkno
   }, 0);
 }
 
-/** @returns the same for all operations of a bulk request, one in each step */
+/** @returns the same for all operations of a bulk request, one operation per step */
 export function* countIgnoredInBulk(body: unknown): Steps<number> {
   let sum = 0;
   for (const operation of isJsonObject(body) ? operationsIn(body) : []) {

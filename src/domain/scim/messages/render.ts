@@ -1,5 +1,5 @@
-// The renderer of users and groups: stored and computed attributes, projected to the requested ones, as JSON text. A user is
-// stored as text, which is parsed only to leave attributes out or to complete it. Users and groups query its input.
+// The renderer of users and groups: stored and computed attributes, projected to the requested ones, as JSON text. A user is stored
+// as text, which is parsed only to omit attributes or to complete it. users/ and groups/ query the input.
 import type { GroupRow, Named, ScimObject, UserRow } from "../model.ts";
 import { partsOf } from "../schema/document.ts";
 import { shownDoc } from "../users/user-columns.ts";
@@ -48,14 +48,14 @@ export function userJson(row: UserRow, { groups, manager }: UserRelations, { vie
   return JSON.stringify(ENTERPRISE_USER in shown ? shown : { ...shown, schemas: [CORE_USER] });
 }
 
-// Nothing but a name needs escaping: ids are ours, and an origin has no quotes.
+// Only a name needs escaping, because ids are ours and an origin has no quotes.
 const groupList = (groups: readonly Named[], baseUrl: string): string =>
   `[${groups.map((group) => groupReference(group, baseUrl)).join()}]`;
 
 const groupReference = ({ id, display }: Named, baseUrl: string): string =>
   `{"value":"${id}","$ref":"${locationOf("Group", id, baseUrl)}","display":${JSON.stringify(display)},"type":"direct"}`;
 
-/** @returns JSON text of the extension with the computed parts of the manager; undefined if nothing of it remains */
+/** @returns JSON text of the extension with the computed parts of the manager; undefined if it is empty */
 function shownExtension(stored: string, named: Named | undefined, baseUrl: string): string | undefined {
   if (!stored.includes(MANAGER)) return stored;
   const { manager, ...rest }: ScimObject = JSON.parse(stored);
@@ -90,7 +90,7 @@ export interface GroupFrame {
   after: string;
 }
 
-/** @returns the text around the members, of which there may be too many for one text */
+/** @returns the text around the members, because there may be too many members for one text */
 export function groupFrame(row: GroupRow, { view, baseUrl }: Shown): GroupFrame {
   const { id, displayName, externalId } = row;
   const whole =

@@ -32,7 +32,7 @@ export function changedList(before: Elements, wanted: Wanted, { op, value }: Cha
   return bounded(op === "add" ? appended(before, given, wanted.attribute) : given, wanted);
 }
 
-/** Refused at once, even if a later operation would remove some: comparing them all would take too long. */
+/** Refused immediately, even if a later operation would remove some, because comparing them all would take too long. */
 function bounded(elements: Elements, wanted: Wanted): Elements {
   if (elements.length > valuesMaxOf(wanted.attribute)) throw tooManyValues(wanted);
   return elements;
@@ -42,7 +42,7 @@ function bounded(elements: Elements, wanted: Wanted): Elements {
 function appended(before: Elements, given: Elements, attribute: Attribute): Elements {
   const keyOf = (element: ScimObject) => JSON.stringify(identityOf(attribute, element));
   const elements = [...before];
-  // The first of several equal values counts, so it is set last here.
+  // The first of several equal values counts, so this sets it last.
   const positions = new Map(before.map((element, at) => [keyOf(element), at] as const).toReversed());
   let preferred: number | undefined;
   for (const element of given) {
@@ -72,7 +72,7 @@ function identityOf({ subAttributes = [] }: Attribute, element: ScimObject): rea
     });
 }
 
-/** Removes those with the same value, and the same type if one is given. */
+/** Removes values with the same value, and the same type if one is given. */
 function withoutListed(before: Elements, wanted: Wanted, value: unknown): Elements {
   if (isUnassigned(value)) return before;
   const { attribute, name } = wanted;
@@ -87,14 +87,14 @@ function withoutListed(before: Elements, wanted: Wanted, value: unknown): Elemen
   });
 }
 
-/** Values of a list that a path selects. */
+/** The values of a list that a path selects. */
 export interface Selection extends Wanted {
-  /** the changed sub-attribute; the whole value without one */
+  /** the changed sub-attribute; undefined for the whole value */
   readonly sub: Attribute | undefined;
   isMatch(element: ScimObject): boolean;
-  /** the values that a filter requires; undefined if it requires none */
+  /** the values that a filter requires; undefined for none */
   fixed(): ScimObject | undefined;
-  /** whether a replace without a match creates a value, as an add does */
+  /** whether a replace without a match creates a value, like an add */
   readonly replaceCreates: boolean;
 }
 
@@ -147,7 +147,7 @@ function withoutMatches(
     .filter((element) => hasContent(attribute, element));
 }
 
-/** A replacement without the filtered attribute keeps it, as the value spells it. */
+/** A replacement without the filtered attribute keeps it, in the value's spelling. */
 function fixedPartsOf(selection: Selection): (element: ScimObject) => ScimObject {
   const names = Object.keys(selection.fixed() ?? {});
   return (element) => Object.fromEntries(Object.entries(element).filter(([name]) => names.includes(name)));

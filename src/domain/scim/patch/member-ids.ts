@@ -1,5 +1,5 @@
-// Parses member lists of providers into ids of users. Everything unknown is refused: a silent success would leave users in a
-// group, or out of it (SCIM-79).
+// Parses member lists of providers into ids of users. Everything unknown is refused, because a silent success would wrongly leave
+// users in a group or out of it (SCIM-79).
 
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -8,9 +8,9 @@ import { foldCase, invalidValue, isUnassigned, readAllInSteps, requireSingle } f
 import { fieldsWithId } from "./user-references.ts";
 
 /**
- * Member values in a request, in all operations of a PATCH. At COMMIT, SQLite may compute the checksums of all pages in the log
- * again, and no request is answered in the meantime. That time grows with the members: on a busy machine 28 ms for this limit and
- * 71 ms for 300,000.
+ * Maximum number of member values in a request, in all operations of a PATCH. At COMMIT, SQLite may recompute the checksums of all
+ * pages in the log, which blocks all requests. The time grows with the number of members: on a busy machine 28 ms for this limit
+ * and 71 ms for 300,000.
  */
 export const REQUEST_MEMBERS_MAX = 100_000;
 
@@ -24,7 +24,7 @@ export const tooManyMembers = (): ScimError =>
 /**
  * @param raw a list, or one member; null and empty text are an empty list
  * @param name the list's name in errors
- * @returns the ids as they were sent, each once
+ * @returns the ids in the request, each once
  * @throws ScimError 413; `invalidValue` for a group, and for an entry without an id
  * @source RFC 7643 section 4.2; SCIM-30, SCIM-42, SCIM-79
  */
@@ -40,10 +40,10 @@ export function* readMemberIds(raw: unknown, name: string): Steps<readonly strin
   return [...ids];
 }
 
-/** Other members of an entry are ignored, except for the type, and a reference without an id. */
+/** Ignores other members of an entry, except for the type and a reference without an id. */
 const PLAIN_NAMES = new Set(["value", "$ref", "display"]);
 
-/** @returns the id in an ordinary entry; a body may have very many, so no map or list is created for these */
+/** @returns the id in an ordinary entry, without creating a map or list, because a body may have very many */
 export function plainId(member: unknown): string | undefined {
   if (!isJsonObject(member)) return undefined;
   const { value, type } = member;

@@ -1,6 +1,5 @@
-// The operations of a PATCH message in their order: the action and the target attributes, named by the path or by the members
-// of the value. Names that must not be changed are refused here, and ineffective ones are left out (SCIM-41, SCIM-77). Errors
-// name the operation.
+// The operations of a PATCH message in order: the action and the target attributes, named by the path or by the members of the
+// value. Refuses names that must not be changed, and skips ineffective ones (SCIM-41, SCIM-77). Errors name the operation.
 
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -20,12 +19,12 @@ const PATCH_OPS = ["add", "replace", "remove"] as const;
 /** The action on one target. */
 export interface Change {
   readonly op: (typeof PATCH_OPS)[number];
-  /** parsed JSON; undefined if none was sent, which only a removal may do */
+  /** parsed JSON; undefined only for a removal without a value */
   readonly value: unknown;
 }
 
 export interface Operation extends Change {
-  /** undefined if the operation has no path, so that the members of the value name the targets */
+  /** undefined if the operation has no path; then the members of the value name the targets */
   readonly path: string | undefined;
 }
 
@@ -98,9 +97,9 @@ interface Receiver {
 }
 
 /**
- * Executes the operation in order; it may have no effect.
- * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`; errors of `carryOut`: for a value without a path
- *   all of its problems
+ * Executes the operation, which may have no effect.
+ * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`; errors of `carryOut`, which for a value without a path
+ * are all of its problems
  */
 export const eachStep = ({ path, ...change }: Operation, receiver: Receiver): Steps<void> | undefined =>
   path === undefined ? eachMember(change, receiver) : atPath(targetOf(receiver.type, path), change, receiver);

@@ -1,5 +1,5 @@
-// PATCH of a group: reduces all operations to new values and added and removed users, without reading the members, so that the
-// cost does not depend on the size of the group (SCIM-79, SCIM-80). groups applies the result.
+// PATCH of a group: reduces all operations to new values and added and removed users, without reading the members, so that the time
+// does not depend on the size of the group (SCIM-79, SCIM-80). groups/ applies the result.
 
 import { invariant } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
@@ -12,13 +12,13 @@ import { REQUEST_MEMBERS_MAX, readMemberIds, tooManyMembers } from "./member-ids
 import { type Change, eachStep, forEachOperation, type Patched, type Step } from "./operations.ts";
 import { fieldsWithId } from "./user-references.ts";
 
-/** ids in one step: about 1 ms */
+/** ids in one step, which takes about 1 ms */
 const MENTIONED_AT_ONCE = 10_000;
 
 export interface GroupPatch {
   /** absent if it stays */
   readonly displayName?: string;
-  /** absent if it stays, null if it is unassigned */
+  /** absent if it stays, null if it is removed */
   readonly externalId?: string | null;
   readonly members: {
     /** the starting point of `add` and `remove` */
@@ -42,7 +42,7 @@ export function* readGroupPatch(body: unknown, { id }: Patched): Steps<GroupPatc
   return changes.toPatch();
 }
 
-/** The combined result of the operations so far; of a user mentioned twice the last mention counts. */
+/** The combined result of the operations so far; if a user is mentioned twice, the last mention counts. */
 class GroupChanges {
   readonly #texts = new Map<string, string | null>();
   readonly #mentions = new Map<string, "add" | "remove">();
@@ -85,7 +85,7 @@ class GroupChanges {
     yield* this.#mention(yield* readMemberIds(value, "members"), op === "remove" ? "remove" : "add");
   }
 
-  /** A filter can name members but not search for them: the members are not read. */
+  /** A filter can name members but not search for them, because the members are not read. */
   *#changeNamed(filter: Filter, { op, value }: Change): Steps<void> {
     const named = membersNamed(filter);
     if (!named)

@@ -1,5 +1,5 @@
-// PATCH of a user: applies all operations to one working copy and checks the result as a whole. users checks whether its names
-// are free and applies the effects.
+// PATCH of a user: applies all operations to one working copy and checks the result as a whole. users/ checks whether its names are
+// free and applies the effects.
 import { isDeepStrictEqual } from "node:util";
 import { runSynchronously } from "../../../platform/steps.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
@@ -17,8 +17,8 @@ import { changedSelection, type Selection } from "./elements.ts";
 import { eachStep, forEachOperation, type Patched, type Step } from "./operations.ts";
 
 /**
- * Comparisons in all operations of a request; they take about 100 ms. Each operation on a list reads every value of it, and a
- * filter several parts of each: ten thousand operations on long lists would hold the event loop too long (SCIM-125).
+ * Maximum number of comparisons in all operations of a request, which take about 100 ms. Each operation on a list reads every
+ * value, and a filter several parts of each: ten thousand operations on long lists would block the event loop too long (SCIM-125).
  */
 export const PATCH_COMPARISONS_MAX = 200_000;
 
@@ -81,7 +81,7 @@ class Comparisons {
 
   /**
    * Call it before a step is executed.
-   * @param doc as the step finds it
+   * @param doc the document before the step
    * @throws ScimError 413
    */
   add(doc: ScimObject, { target: { path, elements }, change: { value } }: Step): void {

@@ -6,7 +6,7 @@ import { asList } from "../groups/members-store.ts";
 import { IS_OWN_REVISION } from "../organization-store.ts";
 import { scimGroupMembers, scimGroups, scimState, scimUserRevisions, scimUsers } from "../tables.ts";
 
-/** A group as the mapping sees it. */
+/** The parts of a group that the mapping uses. */
 export interface MappedGroup {
   sequence: number;
   displayName: string;
@@ -28,7 +28,7 @@ const selectMapped = (is: SQL) =>
       .prepare(),
   );
 
-// Two statements: with both conditions in one, SQLite would read all groups.
+// Uses two statements, because with both conditions in one, SQLite would read all groups.
 const selectOfNames = selectMapped(inArray(scimGroups.displayNameKey, asList("keys")));
 const selectOfExternalIds = selectMapped(inArray(scimGroups.externalId, asList("keys")));
 
@@ -76,7 +76,7 @@ const selectUserIds = statement((connection) =>
   connection
     .select({ id: scimUsers.accountId })
     .from(scimUsers)
-    .crossJoin(scimUserRevisions) // stores the organization in fewer pages; a cross join keeps the order, or else SQLite would read all rows and sort them
+    .crossJoin(scimUserRevisions) // stores the organization in fewer pages; the cross join keeps the order, which avoids reading and sorting all rows
     .where(
       and(
         gt(scimUsers.accountId, named("after")),

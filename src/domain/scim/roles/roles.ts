@@ -29,7 +29,7 @@ type MappedBy = Pick<GroupRow, "displayName" | "externalId">;
 class RoleMapping {
   readonly #byName = new Map<string, Role>();
   readonly #byExternalId = new Map<string, Role>();
-  /** differs if the mapping differs, whatever the order of its entries */
+  /** a digest of the mapping that does not depend on the order of its entries */
   readonly digest: string;
 
   constructor(mapping: Readonly<Record<string, Role>>) {
@@ -67,20 +67,20 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
   const { mappedGroups, applyRoles } = createRoleChanges({ audit, accounts }, mapping);
 
   return {
-    /** Whether any group gives a role; otherwise no change of a group affects an account. */
+    /** Whether any group gives a role; otherwise changes of groups do not affect accounts. */
     areMapped: (): boolean => !mapping().isEmpty,
 
     /** @returns the role of the group's members */
     roleOf: (group: MappedBy): Role => mapping().roleOf(group),
 
     /**
-     * Gives these users the role of their groups; one audit entry for each whose role changes.
+     * Gives these users the role of their groups, with one audit entry for each changed role.
      * @source SCIM-22, SCIM-24
      */
     *recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): Steps<number> {
       let changed = 0;
       function* apply(some: readonly string[]): Steps<void> {
-        yield; // the steps before this have used up their slice
+        yield; // the previous steps have used up their slice
         changed += applyRoles(tx, actor, some);
       }
       yield* inSlices(userIds, apply, STEP_ROLES);
@@ -88,7 +88,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     },
 
     /**
-     * Runs at every start and reload: applies a changed mapping to all users, and does nothing if it is unchanged.
+     * Applies a changed mapping to all users, at every start and reload; does nothing if it is unchanged.
      * @returns how many roles changed
      * @source SCIM-24
      */

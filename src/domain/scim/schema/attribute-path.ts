@@ -1,4 +1,4 @@
-// Attribute names as providers write them: any letter case, with or without the URN of their schema, with or without a
+// Resolves attribute names of providers: in any letter case, with or without the URN of their schema, with or without a
 // sub-attribute. Names are looked up in maps built from the schema table, never by indexing an object with client text.
 
 import type { ResourceTypeName } from "../wire.ts";
@@ -107,14 +107,14 @@ function within(
   return sub && { ...place, attribute, sub };
 }
 
-/** @returns the path as messages name it: canonical spelling, with the URN of an extension */
+/** @returns the path for messages: canonical spelling, with the URN of an extension */
 export function pathText({ extension, attribute, sub }: ResolvedPath): string {
   const name = attribute ? `${attribute.name}${sub ? `.${sub.name}` : ""}` : "";
   if (!extension) return name;
   return name === "" ? extension.id : `${extension.id}:${name}`;
 }
 
-/** @returns whether a provider may set it; `schemas` is derived from the other attributes */
+/** @returns whether a provider may set it; `schemas` follows from the other attributes */
 export const isSettable = ({ attribute, sub }: ResolvedPath): boolean =>
   attribute === undefined ||
   (attribute.name !== "schemas" &&

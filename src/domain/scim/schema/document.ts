@@ -8,7 +8,6 @@ type ScimList = readonly ScimValue[];
 /** Array.isArray alone does not narrow read-only lists. */
 export const isList = (value: ScimValue | undefined): value is ScimList => Array.isArray(value);
 
-/** @returns whether this is a complex value */
 export const isScimObject = (value: ScimValue | undefined): value is ScimObject =>
   typeof value === "object" && !isList(value);
 

@@ -20,7 +20,7 @@ export interface Attribute {
   readonly subAttributes?: readonly Attribute[];
   /** maximum characters of text */
   readonly lengthMax?: number;
-  /** maximum values, if it is multi-valued */
+  /** maximum number of values, if it is multi-valued */
   readonly valuesMax?: number;
   /** whether a filter or an order may name it */
   readonly filterable: boolean;
@@ -85,7 +85,7 @@ const primary = attribute("primary", "Whether this is the preferred value. At mo
 });
 const display = text("display", "Text to display for the value.");
 
-/** Several values of the usual shape: value, display, type, primary. */
+/** A multi-valued attribute of the usual shape: value, display, type, primary. */
 const values = (name: string, description: string, value: Attribute, kinds?: readonly string[]): Attribute =>
   complex(name, description, {
     multiValued: true,
@@ -100,7 +100,7 @@ const HIDDEN_IN_FILTERS = { filterable: false } as const;
 const reference = (name: string, description: string, given: Given): Attribute =>
   attribute(name, description, { type: "reference", caseExact: true, lengthMax: URL_LENGTH_MAX, ...given });
 
-/** Every resource has them, and no schema lists them (RFC 7643 section 3.1). */
+/** Attributes that every resource has and no schema lists (RFC 7643 section 3.1). */
 export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   attribute("schemas", "URNs of the schemas of this resource.", {
     type: "reference",
@@ -134,7 +134,7 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   }),
 ];
 
-/** Accepted and discarded unread; in no schema, because it can be neither set nor shown (SCIM-21). */
+/** Accepted and discarded unread. Not in a schema, because it can be neither set nor shown (SCIM-21). */
 export const PASSWORD: Attribute = attribute("password", "Never kept.", {
   mutability: "writeOnly",
   returned: "never",

@@ -1,5 +1,5 @@
-// Converts the values that providers send into values of a document: the lenient types of SCIM-40 and SCIM-42 and no others,
-// within the limits of the schema table. read-resource.ts checks whole resources.
+// Converts providers' values into values of a document: accepts only the lenient types of SCIM-40 and SCIM-42, within the limits of
+// the schema table. read-resource.ts checks whole resources.
 
 import { LRUCache } from "lru-cache";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
@@ -9,7 +9,7 @@ import type { ScimObject } from "../model.ts";
 import { subAttributeOf } from "./attribute-path.ts";
 import { type Attribute, USER_SCHEMA } from "./schema.ts";
 
-/** Cached folded texts: one filter compares the same values again and again, and NFKC is expensive. */
+/** Maximum number of cached folded texts. One filter compares the same values repeatedly, and NFKC is expensive. */
 const KEPT_MAX = 1_024;
 const ASCII = /^\p{ASCII}*$/u;
 
@@ -28,7 +28,7 @@ export function foldCase(text: string): string {
   return folded;
 }
 
-/** Problems reported in one detail; more would not help. */
+/** Maximum number of problems in one detail; more would not help. */
 export const PROBLEMS_REPORTED_MAX = 10;
 
 /** The attribute of a value, and its name in errors. */
@@ -64,10 +64,10 @@ export function readAll<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
   return results;
 }
 
-/** Values in one step: about 1 ms. */
+/** Number of values in one step, which takes about 1 ms. */
 const READ_AT_ONCE = 4_000;
 
-/** The same for very many values, and for values that take steps themselves. */
+/** The same for a very large number of values, and for values that take steps themselves. */
 export function* readAllInSteps<T>(
   items: Iterable<T>,
   read: (item: T) => Steps<void> | undefined,
@@ -92,7 +92,7 @@ export function* readAllInSteps<T>(
 export class Refusals {
   readonly #all: ScimError[] = [];
 
-  /** @throws the error unless it is a refusal */
+  /** @throws the error unless it is a ScimError */
   add(error: unknown): void {
     if (!(error instanceof ScimError)) throw error;
     this.#all.push(error);
@@ -109,12 +109,12 @@ export class Refusals {
   }
 }
 
-/** @returns whether JSON says that there is no value (SCIM-40) */
+/** @returns whether the JSON value means no value (SCIM-40) */
 export const isUnassigned = (raw: unknown): boolean =>
   raw === undefined || raw === null || raw === "" || (Array.isArray(raw) && raw.length === 0);
 
 /**
- * @returns the one value of a list of one; any other value unchanged
+ * @returns the only value of a list of one; any other value unchanged
  * @throws ScimError `invalidValue`
  */
 export function requireSingle(raw: unknown, name: string): unknown {
@@ -123,7 +123,7 @@ export function requireSingle(raw: unknown, name: string): unknown {
   return raw[0];
 }
 
-/** User names and group names: white space at both ends is dropped (SCIM-29). */
+/** Drops white space at both ends of user names and group names (SCIM-29). */
 const isUniqueName = ({ uniqueness, caseExact }: Attribute): boolean => uniqueness === "server" && !caseExact;
 
 const EMAIL = USER_SCHEMA.attributes
@@ -180,7 +180,7 @@ export function readParts(raw: unknown, { attribute, name }: Wanted): ScimObject
 }
 
 /**
- * @returns the members of a complex value as they were sent; plain text becomes `value` if it has one
+ * @returns the unchanged members of a complex value; plain text becomes `value` if there is such a member
  * @throws ScimError `invalidValue`
  */
 export function partsSent(value: unknown, { attribute, name }: Wanted): Readonly<Record<string, unknown>> {
@@ -204,12 +204,15 @@ export function readElements(raw: unknown, { attribute, name }: Wanted): readonl
 }
 
 /**
- * Elements of a list for each value that the attribute can have: some elements are duplicates or empty. A longer list is
- * refused unread, because reading an element takes some microseconds.
+ * Maximum number of list elements per value that the attribute can have, because some elements are duplicates or empty. A longer
+ * list is refused unread, because reading an element takes a few microseconds.
  */
 export const SENT_PER_VALUE = 16;
 
-/** @returns the elements of a list, unread; a value that is no list is one @throws ScimError `invalidValue` for a list that is too long */
+/**
+ * @returns the unread elements of a list; any other value is a list of one @throws ScimError `invalidValue` for a list that is too
+ * long
+ */
 export function sentList(raw: unknown, wanted: Wanted): readonly unknown[] {
   if (!Array.isArray(raw)) return [raw];
   if (raw.length > SENT_PER_VALUE * valuesMaxOf(wanted.attribute)) throw tooManyValues(wanted);
@@ -226,6 +229,6 @@ export const tooManyValues = ({ attribute, name }: Wanted): ScimError =>
 export const multiplePrimaries = (name: string): ScimError =>
   invalidValue(`${name} can have only one primary value; set primary on the preferred one`);
 
-/** @returns whether it is more than a label: it has a `value`, or some part of a postal address (SCIM-40) */
+/** @returns whether it is more than a label: it has a `value` or any part of a postal address (SCIM-40) */
 export const hasContent = (attribute: Attribute, { type, primary, ...parts }: ScimObject): boolean =>
   subAttributeOf(attribute, "value") ? parts.value !== undefined : Object.keys(parts).length > 0;

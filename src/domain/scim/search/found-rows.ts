@@ -1,4 +1,4 @@
-// Rows that a search found, the two types behind one interface, and how they are rendered. search-store.ts has the SQL.
+// Renders the rows that a search found, of both types behind one interface. search-store.ts has the SQL.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { areLarge, renderGroups } from "../groups/group-views.ts";

@@ -20,7 +20,7 @@ export interface Collected {
   key: AttributePath | undefined;
 }
 
-/** Sequences above `after` up to `upTo`. */
+/** Sequences above `after`, up to `upTo`. */
 export interface Slice {
   after: number;
   upTo: number;
@@ -28,7 +28,7 @@ export interface Slice {
 
 const TABLES = { User: scimUsers, Group: scimGroups } as const;
 
-/** SQLite leaves the revisions out if nothing names them. */
+/** SQLite omits the revisions if nothing refers to them. */
 const SOURCES: Readonly<Record<ResourceTypeName, SQL>> = {
   User: sql`${scimUsers} LEFT JOIN ${scimUserRevisions} ON ${scimUserRevisions.sequence} = ${scimUsers.sequence}`,
   Group: sql`${scimGroups}`,

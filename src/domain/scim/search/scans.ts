@@ -1,5 +1,5 @@
-// Searches that read every resource: one at a time, in slices with a turn of the event loop between them, all from one moment
-// of the database. search.ts checks the number of resources before.
+// Searches that read every resource: one search at a time, in slices with a turn of the event loop between them, from one database
+// snapshot. search.ts checks the number of resources first.
 import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { Connection } from "../../../platform/database/database.ts";
@@ -11,9 +11,9 @@ import type { ResourceTypeName } from "../wire.ts";
 import { renderFound, rowsOver } from "./found-rows.ts";
 import { type Collected, foundPage, lastSequence, openFound, prepareCollection } from "./scan-store.ts";
 
-/** With the maximum number of comparisons in a filter this many rows take less than half a second. */
+/** Rows per slice. With the maximum number of comparisons in a filter, a slice takes less than half a second. */
 export const SLICE_ROWS = 500;
-/** Scans that wait for their turn; one more is refused. */
+/** Maximum number of waiting scans; further ones are refused. */
 export const SCANS_WAITING_MAX = 16;
 const RETRY_AFTER_SECONDS = 5;
 

@@ -67,7 +67,7 @@ function wholeNumber(
 ): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === "number" || /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN;
-  // However many digits it has: a number beyond every page is a whole number all the same.
+  // With any number of digits, because a number beyond every page is also a whole number.
   const bounded = Math.min(Math.max(number, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   if (Number.isInteger(bounded)) return bounded;
   problems.push(`${name} must be a whole number`);
@@ -90,7 +90,7 @@ function readOrder(
   return { keys, isDescending: direction === "descending" };
 }
 
-/** A list is ordered by its values; other complex attributes have no order. */
+/** Lists are ordered by their values; other complex attributes have no order. */
 function sortKey(type: ResourceTypeName, name: string): AttributePath | undefined {
   const path = filterablePath(type, name);
   if (!path || path.sub || path.attribute.type !== "complex") return path;

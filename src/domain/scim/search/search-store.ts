@@ -26,7 +26,7 @@ export interface RowsRequest {
   /** undefined for the order of creation */
   key: AttributePath | undefined;
   isDescending: boolean;
-  /** starts at the last row: `offset` counts from there, and the rows come in that order */
+  /** whether to start at the last row, from which `offset` counts, and return rows in that order */
   isBackwards: boolean;
   offset: number;
   limit: number;
@@ -54,7 +54,7 @@ interface TypeSql<Row> {
 
 interface RowsSql<Row> extends TypeSql<Row> {
   ofSequences(connection: Connection): Prepared<Row & { sequence: number }>;
-  /** instead, for filters and orders that name the revision: its table leads, because its index has the organization */
+  /** used instead if the filter or order names the revision; its table comes first, because its index has the organization */
   byRevision?: TypeSql<Row>;
 }
 
@@ -79,7 +79,7 @@ const USER_SQL_BY_REVISION: TypeSql<UserRow> = {
     const query = connection.select(USER_ROW).from(scimUserRevisions).$dynamic();
     return prepared(query.innerJoin(scimUsers, IS_ITS_REVISION), terms);
   },
-  // A LEFT JOIN, because SQLite leaves the users out if nothing else names them.
+  // A LEFT JOIN, because SQLite then omits the users if nothing else refers to them.
   sequences: (connection, terms) => {
     const query = connection
       .select({ sequence: scimUserRevisions.sequence })
@@ -134,7 +134,7 @@ const GROUP_SQL: RowsSql<GroupRow> = {
 /** by the shape of the filter and the order */
 type Statements<R> = LRUCache<string, Prepared<R>>;
 
-/** @returns the statement of that key, compiled unless it is kept */
+/** @returns the statement with that key, compiled unless it is cached */
 export function compiledIn<S extends object>(kept: LRUCache<string, S>, key: string, compile: () => S): S {
   const statement = kept.get(key) ?? compile();
   kept.set(key, statement);
@@ -154,8 +154,8 @@ export class SearchedRows<Row> {
   ) {}
 
   /**
-   * Rows before a later page are skipped without their documents: an index is enough for that. The same applies to rows that must
-   * be sorted first: there may be many more of them than the page shows.
+   * Skips the rows before a later page without reading their documents, for which an index suffices. The same applies to rows that
+   * must be sorted first, because there may be many more than the page shows.
    */
   page(query: RowsRequest): Row[] {
     const { connection } = this;
@@ -190,7 +190,7 @@ export class SearchedRows<Row> {
     return prepared.all({ ...shape.values, organizationId })[0]?.total ?? 0;
   }
 
-  /** @returns the rows of these sequences, in the given order */
+  /** @returns the rows with these sequences, in the given order */
   ofSequences(sequences: readonly number[]): Row[] {
     this.#ofSequences ??= this.dependencies.ofSequences(this.connection);
     const rows = this.#ofSequences.all({ sequences: JSON.stringify(sequences) });
@@ -207,8 +207,8 @@ export class SearchedRows<Row> {
 }
 
 /**
- * The plus keeps SQLite from reading the whole organization: a condition that an index finds names the organization itself
- * (filter/where-store.ts), and otherwise the organization would always look like the better index.
+ * The plus keeps SQLite from reading the whole organization through its index. An indexed condition names the organization itself
+ * (filter/where-store.ts).
  */
 function whereIn({ isOwn }: { isOwn: SQL }, filter: Filter, { numbers }: Shape): SQL {
   return isAlways(filter) ? isOwn : sql`+(${isOwn}) AND ${whereOf(filter, numbers)}`;

@@ -1,5 +1,5 @@
-// Lists and searches over one type or both: decides how each is answered. Indexed searches are answered immediately; searches over
-// every resource go to scans.ts. search-request.ts parses requests.
+// Lists and searches over one type or both: decides how each is executed. Indexed searches run immediately; searches over every
+// resource go to scans.ts. search-request.ts parses requests.
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
@@ -70,8 +70,8 @@ const FINDERS: ReadonlyMap<string, Find> = new Map([
 ]);
 
 /**
- * Identity providers mostly look up one user by an attribute that no two users share: one compiled statement answers that.
- * @returns undefined for other filters, and for pages on which the user is not
+ * Identity providers mostly look up one user by a unique attribute, for which one compiled statement suffices.
+ * @returns undefined for other filters, and for pages without the user
  */
 function userLookupIn({ filters: { User: filter }, startIndex, limit }: ListRequest): UserLookup | undefined {
   if (filter.kind !== "compare" || filter.comparator !== "eq") return undefined;
@@ -84,7 +84,7 @@ function userLookupIn({ filters: { User: filter }, startIndex, limit }: ListRequ
 export class ScimSearch {
   readonly #source: Source;
   readonly #scans: Scans;
-  /** resources of a type and an organization, while the revision is the same */
+  /** number of resources of a type and an organization, valid while the revision is the same */
   readonly #totals = new Map<string, { revision: number; total: number }>();
 
   constructor(private readonly dependencies: SearchDependencies) {
@@ -123,7 +123,7 @@ export class ScimSearch {
     return listResponse({ totalResults: resources.length, startIndex: 1, resources });
   }
 
-  /** `readConsistently` reads pages and totals at one moment; a page that takes several turns has a snapshot. */
+  /** `readConsistently` reads pages and totals from one state; a page that takes several turns uses a snapshot. */
   #immediate({ request, parts, shown }: SearchWork): ListJson {
     const { db, streams } = this.dependencies;
     const whole = db.readConsistently(() => {
@@ -199,7 +199,7 @@ function pageOfSome({ rows }: Source, part: Part, { offset, limit, isDescending 
   return { total: isEnd ? offset + found.length : rows[part.type].count(part), found };
 }
 
-/** Starts at the nearer end, so that the last page costs as much as the first. */
+/** Starts at the nearer end, so that the last page is as fast as the first. */
 function pageOfAll(
   { rows, totalOf }: Source,
   part: Part,

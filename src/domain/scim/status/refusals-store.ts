@@ -4,7 +4,7 @@ import { type Connection, statement, type Tx } from "../../../platform/database/
 import { equalAll, insertAll } from "../../../platform/database/drizzle.ts";
 import { scimRefusals } from "../tables.ts";
 
-/** A refused request, as the status shows it. */
+/** A refused request in the status. */
 export type Refusal = Omit<typeof scimRefusals.$inferSelect, "id" | "organizationId">;
 
 const { id: _id, organizationId: _organizationId, ...shown } = getTableColumns(scimRefusals);
@@ -29,7 +29,7 @@ const deleteOlder = statement((connection) => {
     .prepare();
 });
 
-/** Adds one, and removes the oldest beyond `kept`. */
+/** Adds a refusal, and removes the oldest beyond `kept`. */
 export function addRefusal(
   tx: Tx,
   { kept, organizationId, ...refusal }: Refusal & { organizationId: string; kept: number },

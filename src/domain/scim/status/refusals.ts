@@ -1,5 +1,5 @@
-// Requests of identity providers that were refused because of their content: the last ones are stored for operators (SCIM-33).
-// In the database, because commands read them from another process.
+// Stores the last requests of identity providers that were refused because of their content, for operators (SCIM-33). They are in
+// the database, because commands read them from another process.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./refusals-store.ts";
@@ -7,9 +7,9 @@ import * as store from "./refusals-store.ts";
 export type { Refusal } from "./refusals-store.ts";
 
 export const REFUSALS_KEPT_MAX = 100;
-/** the limit; a provider that sends nonsense all day must not keep the disk busy */
+/** write limit, because a provider that sends nonsense all day must not keep the disk busy */
 export const REFUSALS_PER_SECOND_MAX = 10;
-/** characters of a detail */
+/** maximum characters of a detail */
 export const REFUSAL_DETAIL_MAX = 500;
 
 export class Refusals {

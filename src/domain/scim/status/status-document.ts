@@ -1,4 +1,4 @@
-// The state of provisioning as the API and the command `scim status` show it.
+// The state of provisioning in the form of the API and the command `scim status`.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { ShownScimToken, tokenDocument } from "../tokens/token-document.ts";
@@ -42,7 +42,7 @@ const refusalDocument = ({ atMs, requestId, actor, method, route, status, scimTy
   detail,
 });
 
-/** @returns the state on the wire and in `--json` */
+/** @returns the state for the API and for `--json` */
 export const statusDocument = (status: ScimStatus) => ({
   users: status.users,
   suspended_users: status.suspendedUsers,

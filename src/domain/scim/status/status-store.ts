@@ -3,7 +3,7 @@ import { and, count, eq, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
 
-/** @returns how many resources the organization has */
+/** @returns the number of the organization's resources */
 export function countResources(connection: Connection, organizationId: string) {
   const isOurs = eq(scimUsers.organizationId, organizationId);
   const isGroupOfOurs = eq(scimGroups.organizationId, organizationId);

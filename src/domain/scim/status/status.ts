@@ -7,14 +7,14 @@ import * as store from "./status-store.ts";
 
 export interface ScimStatus {
   users: number;
-  /** of those users */
+  /** number of those users */
   suspendedUsers: number;
   groups: number;
   /** all except revoked ones; each with its last request */
   tokens: readonly ScimTokenView[];
-  /** active users who have no way to sign in */
+  /** number of active users who cannot sign in */
   cannotSignIn: number;
-  /** the last ones, newest first */
+  /** the last refusals, newest first */
   refusals: readonly Refusal[];
   /** sentences */
   warnings: readonly string[];

@@ -1,5 +1,5 @@
-// Authenticates tokens: looked up with each request, so a revocation by any process applies to the next one. The HTTP interface
-// parses the header; tokens.ts creates and revokes tokens.
+// Authenticates tokens. Each request looks its token up, so a revocation by any process applies to the next request. The HTTP
+// interface parses the header; tokens.ts creates and revokes tokens.
 import { timingSafeEqual } from "node:crypto";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -31,7 +31,7 @@ type Presented = Pick<
 /** Checks presented tokens; created once, with the tokens. */
 export class TokenCheck {
   readonly #configured: Buffer | undefined;
-  /** the configured token, as it was when it was last read */
+  /** the configured token at its last reading */
   #known: Presented | undefined;
   /** tokens whose last use is being written */
   readonly #noting = new Set<string>();
@@ -73,15 +73,15 @@ export class TokenCheck {
   }
 
   /**
-   * The index does not compare in constant time and need not: timing reveals parts of the digest of the presented text, which
-   * do not lead to a long random token. The configured token may be neither long nor random.
+   * The index lookup need not take constant time: timing reveals only parts of the digest of the presented text, which do not help
+   * to find a long random token. The configured token may be neither long nor random.
    */
   #find(digest: string, nowMs: number): Presented | undefined {
     const isConfigured = this.#configured && timingSafeEqual(this.#configured, Buffer.from(digest));
     return isConfigured ? this.#configuredToken(nowMs) : store.findOpen(this.dependencies.db.read, digest);
   }
 
-  /** It cannot be revoked: its row is read only to record another use. */
+  /** The configured token cannot be revoked, so its row is read only to record another use. */
   #configuredToken(nowMs: number): Presented | undefined {
     if (this.#known && isNoted(this.#known, nowMs)) return this.#known;
     const organizationId = this.dependencies.organization();
@@ -97,7 +97,6 @@ export class TokenCheck {
     return this.#known;
   }
 
-  /** No caller waits for the write. */
   #noteUse(token: Presented, nowMs: number): void {
     const { id, organizationId } = token;
     if (isNoted(token, nowMs) || this.#noting.has(id)) return;
@@ -108,7 +107,7 @@ export class TokenCheck {
         store.noteUse(tx, id, nowMs);
       }, "unobserved")
       .catch(() => {
-        // A date in a list may be older than the last use; the next use writes again.
+        // A failure is ignored: a date in a list may be older than the last use, and the next use writes again.
       })
       .finally(() => this.#noting.delete(id));
   }

@@ -1,4 +1,4 @@
-// SCIM tokens as the API and the commands show them, without the secret.
+// SCIM tokens in the form of the API and the commands, without the secret.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { SCIM_PROFILES } from "../model.ts";
@@ -29,7 +29,7 @@ export const ScimTokenList = Type.Object({ tokens: Type.Array(ShownScimToken) })
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : toRfc3339(ms));
 
-/** @returns the token on the wire and in `--json` */
+/** @returns the token for the API and for `--json` */
 export const tokenDocument = (token: ScimTokenView) => ({
   id: token.id,
   label: token.label,

@@ -5,9 +5,9 @@ import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { SCIM_PROFILES, type ScimProfile } from "../model.ts";
 import type { TokenRow } from "../tables.ts";
 
-/** The start of every token, so that scanners and people recognize it. */
+/** Prefix of every token, by which scanners and people recognize it. */
 export const TOKEN_MARK = "qms_";
-/** Characters that lists show, prefix included; they contain 6 of the random bytes. */
+/** Number of characters that lists show, including the prefix and 6 of the random bytes. */
 export const VISIBLE_LENGTH = 12;
 /** Random bytes of a token: 32 remain without the shown ones (SCIM-4). */
 export const TOKEN_BYTES = 38;
@@ -28,13 +28,13 @@ export interface NewScimToken {
   expiresAtMs?: number | undefined;
   /** instead of `expiresAtMs`: counted from the creation, so that a repeated request is the same */
   expiresAfterDays?: number | undefined;
-  /** `standard` or `entra`; another word is refused by name */
+  /** `standard` or `entra`; errors name any other word */
   profile: string;
   /** a request repeated with the same key returns the same token */
   idempotencyKey?: string | undefined;
 }
 
-/** A token to create, checked. */
+/** The checked options of a token to create. */
 export interface CheckedToken {
   label: string;
   profile: ScimProfile;
@@ -50,12 +50,12 @@ export interface ScimTokenView {
   /** first characters; null for the configured token */
   prefix: string | null;
   profile: ScimProfile;
-  /** `unset`: the configured token was used once, and the present configuration has none */
+  /** `unset`: a configured token was used, but the current configuration has none */
   state: "active" | "expired" | "revoked" | "unset";
   createdBy: string;
   createdAtMs: number | null;
   expiresAtMs: number | null;
-  /** to the minute */
+  /** rounded to the minute */
   lastUsedAtMs: number | null;
   revokedAtMs: number | null;
 }

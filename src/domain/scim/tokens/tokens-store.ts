@@ -17,11 +17,11 @@ const selectByHash = statement((connection) =>
 export const findOpen = (connection: Connection, tokenHash: string): TokenRow | undefined =>
   selectByHash(connection).get({ tokenHash });
 
-/** @returns the row with the last use of the configured token. It has no digest: no presented token finds it. */
+/** @returns the row with the last use of the configured token, which has no digest, so that no presented token finds it */
 export const findConfigured = (connection: Connection): TokenRow | undefined =>
   findOpen(connection, CONFIGURED);
 
-/** @returns the token with an id or a label; the one that is not revoked, else the newest */
+/** @returns the token with an id or a label: the active one, or else the newest */
 export const find = (
   connection: Connection,
   organizationId: string,

@@ -33,7 +33,7 @@ export interface ScimTokensDependencies extends TokenCheckDependencies {
   idempotency: Pick<Idempotency, "once">;
 }
 
-/** A new token, which is not stored as it is, and its shown parts. */
+/** A new token, whose plain text is not stored, and its shown parts. */
 export interface CreatedScimToken {
   token: Secret;
   view: ScimTokenView;
@@ -95,7 +95,7 @@ export class ScimTokens {
     return { token: new Secret(token), view: viewOf(store.add(tx, row), nowMs) };
   }
 
-  /** @returns the configured token, then the created ones, newest first, revoked ones included */
+  /** @returns the configured token, then the created ones, newest first, including revoked ones */
   list(organizationId: string): ScimTokenView[] {
     const { db, clock } = this.dependencies;
     const made = store.list(db.read, organizationId).map((row) => viewOf(row, clock.nowMs()));
@@ -105,7 +105,7 @@ export class ScimTokens {
   }
 
   /**
-   * Revokes a token from the next request on.
+   * Revokes a token, which takes effect with the next request.
    * @param reference id or label
    * @returns the resulting token; unchanged if it was already revoked
    * @throws DomainError `scim_token.not_found`, `scim_token.configured`
@@ -122,7 +122,7 @@ export class ScimTokens {
     }, "unobserved");
   }
 
-  /** Throws the errors of `revoke`, but changes nothing. @returns the present token */
+  /** Throws the errors of `revoke` without changing anything. @returns the current token */
   checkRevoke(actor: Actor, reference: string): ScimTokenView {
     const { db, clock } = this.dependencies;
     return viewOf(revocable(db.read, actor, reference), clock.nowMs());

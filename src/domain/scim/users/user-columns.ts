@@ -1,5 +1,5 @@
-// Columns of a user's row for lookups, order and labels. They derive from the row's document; only the label may need the
-// address of the account as well. Also the e-mail addresses of a user: the shown ones, and the one of the account (SCIM-13).
+// Columns of a user's row for lookups, order and labels. They derive from the row's document; only the label may also need the
+// address of the account. Also has the e-mail addresses of a user: the shown ones, and the one of the account (SCIM-13).
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { readEmail } from "../../identity/service.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
@@ -23,14 +23,14 @@ export interface UserColumns {
   docKey: string;
 }
 
-/** One e-mail as it is looked up. */
+/** One e-mail in the form for lookups. */
 export interface EmailColumns {
   valueKey: string;
   typeKey: string | null;
   isPrimary: boolean;
 }
 
-/** @returns the stored ones; without any, one derived from the user name */
+/** @returns the stored e-mails, or else one derived from the user name */
 export function shownEmails({ emails, userName }: ScimObject): readonly ScimObject[] {
   const stored = elementsOf(emails);
   if (stored.length > 0 || userName === undefined) return stored;
@@ -65,7 +65,6 @@ function addressOf(text: string): string | undefined {
   return problems.length === 0 ? address : undefined;
 }
 
-/** The message if there is no valid address. */
 export const ADDRESS_NEEDED =
   "the account needs an email address such as name@example.com: send it in emails or as userName";
 
@@ -80,7 +79,7 @@ export function accountAddress(doc: ScimObject): string {
 }
 
 /**
- * @param doc checked, and in the order of `arrangedUser`: answers take the extension from the end of the stored text
+ * @param doc checked and in the order of `arrangedUser`, because responses take the extension from the end of the stored text
  * @param address of the account
  */
 export function userColumns(doc: ScimObject, address: string): UserColumns {
@@ -125,7 +124,7 @@ const textIn = (value: ScimValue | undefined): string | undefined =>
 const keyOf = (value: ScimValue | undefined): string | null =>
   typeof value === "string" ? foldCase(value) : null;
 
-/** The possible members at one place of a document, by name. */
+/** The possible members at one position of a document, by name. */
 type Parts = ReadonlyMap<string, Pick<Attribute, "caseExact"> & { parts: Parts | undefined }>;
 
 const partsByName = (attributes: readonly Attribute[]): Parts =>
@@ -142,7 +141,7 @@ const USER_PARTS: Parts = new Map([
   [ENTERPRISE_SCHEMA.id, { caseExact: true, parts: partsByName(ENTERPRISE_SCHEMA.attributes) }],
 ]);
 
-/** @returns the object with text folded where case does not count */
+/** @returns the object with case-insensitive text folded */
 function foldedParts(object: ScimObject, parts: Parts): ScimObject {
   const folded = Object.entries(object).map(([name, value]) => [name, foldedValue(value, parts.get(name))]);
   return Object.fromEntries(folded);

@@ -1,4 +1,4 @@
-// Users as answers: reads their groups and managers for a whole page at once and only if they are shown (SCIM-70, SCIM-121);
+// Users in responses: reads the groups and managers of a whole page at once, and only if they are shown (SCIM-70, SCIM-121);
 // render.ts renders them.
 import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
@@ -30,7 +30,7 @@ export function userResponse(
 
 const NOBODY: ReadonlyMap<string, NamedOfUser> = new Map();
 
-/** Few users of a page name a manager, and often none does: a text search of their documents shows it. */
+/** Few users of a page name a manager, often none, which a text search of their documents shows. */
 function managerByUser(connection: Connection, rows: readonly UserRow[]): ReadonlyMap<string, NamedOfUser> {
   const naming = rows.filter(namesManager);
   if (naming.length === 0) return NOBODY;

@@ -15,10 +15,10 @@ import {
 import { ENTERPRISE_USER } from "../wire.ts";
 import type { EmailColumns, UserColumns } from "./user-columns.ts";
 
-/** One row and the organization it must belong to. */
+/** One row, and the organization that it must belong to. */
 export type UserId = { organizationId: string; id: string };
 
-/** The columns of a user as it is shown. */
+/** The shown columns of a user. */
 export const USER_ROW = {
   sequence: scimUsers.sequence,
   id: scimUsers.accountId,
@@ -55,7 +55,7 @@ export const findUserByName = (
   userNameKey: string,
 ): UserRow | undefined => selectByName(connection).get({ organizationId, userNameKey });
 
-/** @returns the user to whom a provider gave this id, which is compared exactly */
+/** @returns the user with this id from a provider, which is compared exactly */
 export const findUserByExternalId = (
   connection: Connection,
   organizationId: string,
@@ -84,14 +84,14 @@ export const isUserNameTaken = (connection: Connection, query: UserId & { userNa
 export const isExternalIdTaken = (connection: Connection, query: UserId & { externalId: string }): boolean =>
   selectOtherByExternalId(connection).get(query) !== undefined;
 
-/** @returns the id of the account to which a provider gave this id; compared exactly */
+/** @returns the id of the account with this id from a provider, which is compared exactly */
 export const accountByExternalId = (
   connection: Connection,
   organizationId: string,
   externalId: string,
 ): string | undefined => selectOtherByExternalId(connection).get({ organizationId, externalId, id: "" })?.id;
 
-/** @returns whether a provider gave the account an id */
+/** @returns whether the account has an id from a provider */
 export const hasExternalId = (connection: Connection, organizationId: string, accountId: string): boolean =>
   connection
     .select({ id: scimUsers.accountId })
@@ -167,7 +167,7 @@ export function updateUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns:
 
 const deleteRow = statement((connection) => connection.delete(scimUsers).where(isTheUser()).prepare());
 
-/** Deletes its revision and its e-mails as well. */
+/** Also deletes its revision and its e-mails. */
 export function deleteUser(tx: Tx, user: UserId): void {
   deleteRow(tx).run({ ...user });
 }
@@ -201,7 +201,7 @@ const selectGroups = statement((connection) =>
     .prepare(),
 );
 
-/** In this order: SQLite would read every membership. */
+/** In this order, because otherwise SQLite would read every membership. */
 const selectGroupsOfSome = statement((connection) =>
   connection
     .select({ at: sql<number>`key`, ...GROUP })
@@ -213,7 +213,7 @@ const selectGroupsOfSome = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the groups of each of these users, in the order of their names */
+/** @returns the groups of each of these users, ordered by name */
 export function groupsOfUsers(
   connection: Connection,
   sequences: readonly number[],
@@ -231,7 +231,7 @@ export type NamedOfUser = Named & { userId: string };
 
 const MANAGER_PATH = sql.raw(`'$."${ENTERPRISE_USER}".manager.value'`);
 
-/** In this order: SQLite would read every user of the organization. */
+/** In this order, because otherwise SQLite would read every user of the organization. */
 const selectManagers = statement((connection) =>
   connection
     .select({

@@ -1,5 +1,5 @@
-// Users of an identity provider and their accounts: reading, creating, changing and removing, each change one transaction that
-// also holds the read. read-resource.ts and patch parse bodies; identity changes accounts.
+// Users of an identity provider and their accounts: reads, creates, changes and removes them; each change is one transaction,
+// including the read. read-resource.ts and patch parse bodies; identity changes accounts.
 import { isDeepStrictEqual } from "node:util";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -32,7 +32,7 @@ export interface ScimUsersDependencies extends ScimDependencies {
 
 type BodyParameters = ChangeParameters & { body: unknown };
 
-/** The present and the requested user. */
+/** The current and the requested user. */
 interface Change {
   caller: ScimCaller;
   row: UserRow;
@@ -58,7 +58,7 @@ export class ScimUsers implements ScimResources {
   }
 
   /**
-   * Creates the user and the account of its address, or links the local or removed account.
+   * Creates the user and the account for its address, or links the local or removed account.
    * @throws ScimError 400, 409
    * @source SCIM-14 and SCIM-15
    */
@@ -121,7 +121,7 @@ export class ScimUsers implements ScimResources {
       accounts.admit(tx, { actor, email: address, active, mayLink }),
     );
     const nowMs = clock.nowMs();
-    // A removed user may return under the same id: an earlier revision must not be reused.
+    // A removed user may return under the same id, so an earlier revision must not be reused.
     const version = before ? nowMs : 1;
     const made = { id: account.id, version, createdAtMs: nowMs, updatedAtMs: nowMs, doc };
     const row = { ...made, sequence: store.insertUser(tx, { ...made, organizationId }, columns) };
@@ -185,7 +185,7 @@ const ACTIONS = {
 /** The id of a user that does not exist yet. */
 const NOBODY = "";
 
-/** Okta's ordinary applications send every change so, and a missing `active` must not activate a user again. */
+/** Okta's ordinary applications send every change this way, and a missing `active` must not activate a user again. */
 function replacing(before: ScimObject, body: unknown): ScimObject {
   const { doc, active } = readUser(body);
   return active === undefined ? arrangedUser({ ...doc, active: before.active === true }) : doc;
@@ -199,7 +199,7 @@ function foundUser(connection: Connection, { actor }: ScimCaller, id: string): U
   return row;
 }
 
-/** @throws ScimError 409 naming every attribute whose value another user has (SCIM-28) */
+/** @throws ScimError 409 that names every attribute whose value another user has (SCIM-28) */
 function refuseTaken(tx: Tx, user: store.UserId, { userNameKey, externalId }: UserColumns): void {
   const taken = [
     ...(store.isUserNameTaken(tx, { ...user, userNameKey }) ? ["userName"] : []),
@@ -210,7 +210,7 @@ function refuseTaken(tx: Tx, user: store.UserId, { userNameKey, externalId }: Us
   throw scimTaken(detail.join("; "));
 }
 
-/** The reason why an account is unavailable, for the provider. */
+/** Why an account is unavailable, for the provider. */
 const REFUSALS: Readonly<Record<string, string>> = {
   "user.exists": "emails: the account's address is used by another user; send a different one",
   "user.protected":
@@ -228,7 +228,7 @@ function refusingAsScim<T>(change: () => T): T {
   }
 }
 
-/** Summary for the audit log: the user as the provider names it, with its account. */
+/** Summary for the audit log: the provider's names of the user, with its account. */
 const userSummary = ({ userName, externalId, active }: ScimObject, account: User): AuditSummary => ({
   user_name: typeof userName === "string" ? userName : null,
   external_id: typeof externalId === "string" ? externalId : null,

@@ -112,9 +112,7 @@ function numberIn(connection: Database, sql: string): number {
 
 const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
 
-/**
- * Removes unfinished copies from a folder: those of ended processes, and those of this process, which makes one copy at a time.
- */
+/** Removes unfinished copies from a folder: those of ended processes, and those of this process, which makes one copy at a time. */
 export function removePartialCopies(folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const pid = PARTIAL.exec(name)?.[1];

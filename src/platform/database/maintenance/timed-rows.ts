@@ -14,9 +14,7 @@ export interface NewestRows {
 
 export interface TimedRows {
   newest(connection: Connection): NewestRows;
-  /**
-   * @param than the newest rows of the other database @returns rows that the other database lacks or has in an older version
-   */
+  /** @param than the newest rows of the other database @returns rows that the other database lacks or has in an older version */
   countNewer(connection: Connection, than: NewestRows): number;
 }
 

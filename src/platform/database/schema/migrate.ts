@@ -60,9 +60,8 @@ export function migrate(file: string, options: MigrateOptions): MigrateResult {
 }
 
 /**
- * Opens the database with the schema of this executable. Without an upgrade, the schema is read on the connection that writes
- * later, because each connection parses the whole schema. An upgrade has its own connection; closing it copies the log into the
- * file.
+ * Opens the database with the schema of this executable. Without an upgrade, the schema is read on the connection that writes later,
+ * because each connection parses the whole schema. An upgrade has its own connection; closing it copies the log into the file.
  * @throws the errors of `migrate` and `openDatabase`
  */
 export function openMigrated(

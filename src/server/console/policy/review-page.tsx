@@ -61,7 +61,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         <ErrorSummary error={refused?.message} />
         <p>
           {isBaseGone(props) ? (
-            "The revision that it began from is gone"
+            "The base revision of the draft is gone"
           ) : (
             <>Begun on {revisionText(review.base)}</>
           )}

@@ -472,7 +472,7 @@ describe("messages name the valid form", () => {
     ],
     ["a list in place of an object", valid({ settings: [] }), "must be an object, not a list"],
     ["an alias", adapted({}, "claude-code"), "write claude"],
-    ["a component that is refused", adapted({ agents_dir: "a" }), "agents_dir needs plugin_dir beside it"],
+    ["a component that is refused", adapted({ agents_dir: "a" }), "agents_dir also needs plugin_dir"],
     ["hooks as a file", adapted({ hooks_file: "h" }, "opencode"), "no version of OpenCode accepts"],
   ];
   test.each(rows)("%s", (_name, input, expected) => {

@@ -274,7 +274,7 @@ describe("extensions", () => {
     const warned = places.map((place) => `${place}/source_ref`);
     const { warnings } = toAdminConfig(world.inForce(), { conflicts: "[]", presignUrl: undefined });
     expect(warnings.map(({ pointer }) => pointer)).toEqual(warned);
-    expect(warnings[0]?.detail).toStartWith("is a file that must lie on every workstation");
+    expect(warnings[0]?.detail).toStartWith("is a file that must exist on every workstation");
     const started = await world.start(sectionOf({ packages }));
     expect(started.warnings.map(({ pointer }) => pointer)).toEqual(warned);
   });

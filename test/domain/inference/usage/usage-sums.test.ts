@@ -119,7 +119,7 @@ describe("INF-56 sums", () => {
 });
 
 describe("INF-57 budgets", () => {
-  test("uses up a budget of requests with requests that have ended, refused ones excluded", async () => {
+  test("counts finished requests against the budget of requests, but not refused ones", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world, { requestsPerDay: 2 });
     sums.count(rowIn(world, 1));

@@ -77,7 +77,7 @@ test("CON-53 every difference between a draft whose revision is gone and the cur
     "unobserved",
   );
   const review = await mine.visit(REVIEW);
-  expect(review.html).toContain("The revision that it began from is gone");
+  expect(review.html).toContain("The base revision of the draft is gone");
   expect(review.forms.map(({ action }) => action)).not.toContain(REVIEW);
   const stale = { version, draft: id };
   await expect(governance.draftPublishing.publish(ana.actor, stale)).rejects.toMatchObject({

@@ -93,7 +93,7 @@ test("CON-66 an id that the draft has replaces that package only when that is co
   await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
   const question = await send("identity", { replaces: "" });
   expect(question.status).toBe(400);
-  expect(question.html).toContain("the draft has a package taken 1.0.0 already");
+  expect(question.html).toContain("the draft already has a package taken 1.0.0");
   expect((await browser.submit(formTo(question, `${NEW}/identity`), { replaces: "taken 1.0.0" })).path).toBe(
     `${NEW}/layout`,
   );
@@ -115,7 +115,7 @@ test("CON-66 a package that came into the draft during the steps is replaced onl
   await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, late);
   const refused = await send("check");
   expect(refused.status).toBe(400);
-  expect(refused.html).toContain(`<a href="${NEW}/identity"><bdi>the draft has a package late 5.0.0 already`);
+  expect(refused.html).toContain(`<a href="${NEW}/identity"><bdi>the draft already has a package late 5.0.0`);
   expect(formTo(await browser.visit(`${NEW}/identity`), `${NEW}/identity`).fields.replaces).toBeUndefined();
   await send("identity", { id: "late", replaces: "late 5.0.0" });
   expect((await send("check")).path).toBe("/console/policy/review");
@@ -148,7 +148,7 @@ test("CON-66 a confirmation counts only for the package that it names", async ()
   await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, packageOf("other"));
   await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
   const question = await send("identity", { id: "other", replaces: "taken 1.0.0" });
-  expect(question.html).toContain("the draft has a package other 1.0.0 already");
+  expect(question.html).toContain("the draft already has a package other 1.0.0");
   expect(formTo(question, `${NEW}/identity`).fields.replaces).toBeUndefined();
 });
 
@@ -161,7 +161,9 @@ test("CON-66 an audience that became narrower during the steps is not widened ag
   const narrower = { scope: "users" as const, user_ids: [actor.id ?? ""] };
   await drafts.audience(actor, { version: drafts.versionOf(actor) }, "taken", narrower);
   const refused = await send("check");
-  expect(refused.html).toContain(`<a href="${NEW}/audience"><bdi>the draft says otherwise who gets taken`);
+  expect(refused.html).toContain(
+    `<a href="${NEW}/audience"><bdi>the audience of taken in the draft has changed`,
+  );
   const form = formTo(await browser.visit(`${NEW}/audience`), `${NEW}/audience`);
   expect(form.fields.scope).toBe("users");
   await browser.submit(form, { act: "save" });
@@ -180,7 +182,7 @@ test("CON-66 an audience that became narrower while its form was open is shown b
   await drafts.audience(actor, { version: drafts.versionOf(actor) }, "taken", narrower);
   const question = await browser.submit(open, { act: "save" });
   expect(question.status).toBe(409);
-  expect(question.html).toContain("The draft says otherwise who gets the package");
+  expect(question.html).toContain("The audience of the package in the draft has changed");
   expect(packageAdditions.get(actor).audience).toBeUndefined();
   expect((await browser.submit(formTo(question, `${NEW}/audience`), { act: "save" })).path).toBe(
     `${NEW}/check`,
@@ -279,7 +281,7 @@ test("CON-66 all problems of a layout are named at once beside what was entered,
     "codex-skills_dir": "../out",
     "codex-hooks_file": "hooks.json",
   });
-  for (const text of ["#codex-skills_dir", "must not lead out", "hooks_file needs plugin_dir"])
+  for (const text of ["#codex-skills_dir", "must not lead out", "hooks_file also needs plugin_dir"])
     expect(outside.html).toContain(text);
   const missing = await send("layout", { ...CODEX_ONLY, "codex-skills_dir": "skill" });
   expect(missing.html).toContain("#codex-skills_dir");

@@ -66,8 +66,7 @@ export function gitSettings(
       fsmonitor: "false",
       packedGitLimit: 32 * MIB,
       packedGitWindowSize: MIB,
-      // git streams larger files, without export-subst and line ending conversion. A different value changes the content of
-      // archives.
+      // git streams larger files, without export-subst and line ending conversion. A different value changes the content of archives.
       deltaBaseCacheLimit: 16 * MIB,
       bigFileThreshold: 32 * MIB,
     }),

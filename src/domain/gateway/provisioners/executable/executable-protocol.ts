@@ -1,6 +1,5 @@
-// The protocol of an executable provisioner: the JSON document on its standard input and the one on its standard output,
-// protocol version 1. executable.ts runs it and acts on its responses.
-// Source: handbook: gateway, The provisioner protocol.
+// The protocol of an executable provisioner: the JSON document on its standard input and the one on its standard output, protocol
+// version 1. executable.ts runs it and acts on its responses. Source: handbook: gateway, The provisioner protocol.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ProgramResult } from "../../../../platform/programs/program.ts";

@@ -77,7 +77,7 @@ export class Provisioning {
     };
   }
 
-  /** The service looks at a key again within this time before it expires (model.ts, `reconcileAtMs`). */
+  /** The service reconciles a key within this time before it expires (model.ts, `reconcileAtMs`). */
   #isEnding({ info }: KeyInfo, expiresAtMs: number): boolean {
     const leftMs = expiresAtMs - this.given.clock.nowMs();
     if (leftMs <= 0) throw new ProvisionerError("credential_invalid", "the key has expired at the gateway");
@@ -139,8 +139,8 @@ function refuseUnusable({ blocked, info }: KeyInfo): void {
 }
 
 /**
- * Whether a key of ours is in use, not left behind by an attempt: the service knows it, or the service is replacing a healthy
- * key and revokes it once the new one is stored.
+ * @returns whether a key of ours is in use, not left over from an attempt: the service knows it, or is replacing a healthy key
+ * and revokes it once the new one is stored
  */
 const isKept = ({ reason, previous }: ProvisionRequest, { token }: ListedKey): boolean =>
   previous

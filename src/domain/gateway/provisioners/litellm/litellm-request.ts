@@ -12,7 +12,7 @@ export interface AdminMessage {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** of the response; ANSWER_BYTES_MAX if absent */
+  /** maximum size of the response; default: ANSWER_BYTES_MAX */
   bytesMax?: number;
 }
 
@@ -25,14 +25,14 @@ export interface AdminResponse {
 export type AdminRequest = (message: AdminMessage, signal: AbortSignal) => Promise<AdminResponse>;
 
 /**
- * @param destinationName as configuration put the gateway on the list of `outbound`
+ * @param destinationName name of the gateway in the list of `outbound`
  * @returns a function that follows no redirect
  * @throws (the function) DomainError `outbound.*`; ProvisionerError `rejected` for a larger answer
  */
 export const createAdminRequest =
   (outbound: Pick<Outbound, "fetch">, destinationName: string): AdminRequest =>
   async ({ path, bytesMax = ANSWER_BYTES_MAX, ...message }, signal) => {
-    const timeoutMs = OUTBOUND_TIMEOUT_MAX_MS; // the signal ends it sooner
+    const timeoutMs = OUTBOUND_TIMEOUT_MAX_MS; // the signal ends the request sooner
     const response = await outbound.fetch(destinationName, path, { ...message, signal, timeoutMs });
     return { status: response.status, text: await boundedText(response, bytesMax) };
   };

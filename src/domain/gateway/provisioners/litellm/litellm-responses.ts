@@ -1,4 +1,4 @@
-// Answers of a LiteLLM-compatible gateway, as far as we use them: shapes of successes, the message of a refusal, and times.
+// The parts of a LiteLLM-compatible gateway's responses that we use: shapes of successes, messages of errors, and times.
 // Unknown members are allowed; a member that is null counts as missing.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { parseTime } from "../diagnosis.ts";
@@ -33,7 +33,7 @@ export const KeyInfo = Type.Object({
     expires: Text,
     created_at: Text,
     metadata: Metadata,
-    /** since LiteLLM 1.103, which still answers for a deleted key */
+    /** since LiteLLM 1.103, which still returns deleted keys */
     status: Text,
     deleted_at: Text,
   }),
@@ -65,11 +65,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Members with the message, or with an object or list that has it: FastAPI's, and the gateway's own. */
+/** Members that contain the message, directly or in an object or list: FastAPI's, and the gateway's own. */
 const SENTENCES = ["detail", "error", "message", "msg"] as const;
 export const NESTING_MAX = 4;
 
-/** @returns the message in the body of a refusal, as the gateway wrote it; undefined without one */
+/** @returns the gateway's message in the body of an error; undefined without one */
 export function sentenceOf(body: unknown, nesting = 0): string | undefined {
   if (typeof body === "string") return body;
   if (typeof body !== "object" || body === null || nesting === NESTING_MAX) return undefined;
@@ -83,7 +83,7 @@ export function sentenceOf(body: unknown, nesting = 0): string | undefined {
 
 /**
  * @param text ISO 8601 with a T or a space; UTC if it has no zone
- * @returns UTC milliseconds; null if there is no readable time: a key is used until its gateway refuses it
+ * @returns UTC milliseconds; null if there is no readable time, so the key is used until the gateway refuses it
  */
 export function parseUpstreamTime(text: string | null | undefined): number | null {
   const written = (text ?? "").trim().replace(" ", "T");

@@ -1,6 +1,5 @@
 // The built-in provisioner for a gateway with LiteLLM's admin API: keeps exactly one key of ours in the account of each user.
-// litellm-provisioning.ts creates and keeps keys.
-// Source: handbook: gateway, The built-in provisioner.
+// litellm-provisioning.ts creates and keeps keys. Source: handbook: gateway, The built-in provisioner.
 import { type Clock, SECOND_MS } from "../../../../platform/clock.ts";
 import { invariant } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -12,7 +11,7 @@ import { LitellmApi } from "./litellm-api.ts";
 import { Provisioning } from "./litellm-provisioning.ts";
 import type { AdminRequest } from "./litellm-request.ts";
 
-/** Time for the list of models, if a call of the provisioner may take longer. */
+/** Time limit for the list of models, if the limit of a provisioner call is longer. */
 const LISTING_TIMEOUT_MS = 15 * SECOND_MS;
 
 export interface LitellmDependencies {
@@ -21,7 +20,7 @@ export interface LitellmDependencies {
   clock: Clock;
 }
 
-/** @returns the provisioner of type LITELLM_PROVISIONER; the configuration guarantees that there is an admin key */
+/** @returns the provisioner of type LITELLM_PROVISIONER; the configuration guarantees an admin key */
 export function createLitellmProvisioner({ settings, request, clock }: LitellmDependencies): Provisioner {
   const { adminKey, policy } = settings.provisioner;
   invariant(adminKey, "the built-in provisioner has an admin key");

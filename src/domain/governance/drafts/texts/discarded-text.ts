@@ -1,4 +1,4 @@
-// Discards one text of a draft as it was typed, so that a text that nobody wants to correct does not close the draft.
+// Discards one typed text of a draft, so that a text that nobody wants to correct does not block the draft.
 import type { Actor } from "../../../shared/actor.ts";
 import { readHarnessKey } from "../../publishing/publications.ts";
 import { draftChanged } from "../draft-errors.ts";
@@ -6,7 +6,7 @@ import type { Draft, StatedVersion, TextName } from "../draft-model.ts";
 import type { Drafts } from "../drafts.ts";
 
 /**
- * The document of the draft stays: it has the last version of the text without problems.
+ * The document of the draft stays, which has the last version of the text without problems.
  * @param name `policy`, or a harness
  * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `governance.unknown_harness`
  */

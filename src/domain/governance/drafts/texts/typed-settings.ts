@@ -1,5 +1,5 @@
-// The settings of a harness whose type is known, read from the text that an administrator types and written back into it. Pure
-// functions, because a thread may run them (tasks.ts).
+// Reads a harness's settings of known types from an administrator's text, and writes them back into it. Pure functions, because
+// a thread may run them (tasks.ts).
 import { type MemberChanges, withMembers } from "../../../../platform/text/yaml-edit.ts";
 import { yamlText } from "../../../../platform/text/yaml-write.ts";
 import { DOCUMENT_BYTES_MAX } from "../../model.ts";
@@ -9,7 +9,7 @@ import type { TimeIsOver } from "../../publishing/validation.ts";
 export interface TypedSettings {
   /** every member; undefined if the text cannot be read */
   values: Readonly<Record<string, unknown>> | undefined;
-  /** with the changes; undefined if they cannot be written into it */
+  /** the text with the changes; undefined if they cannot be written into it */
   text: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// SQL of the sums of whole hours and days that are kept in the file of the request log. Triggers delete them as soon as one of their
-// rows is added, completed or removed, by whatever process.
+// SQL of the cached sums of whole hours and days in the file of the request log. Triggers delete them as soon as any process
+// adds, completes or removes one of their rows.
 import { and, eq, isNull } from "drizzle-orm";
 import { HOUR_MS } from "../../../../platform/clock.ts";
 import type { Connection } from "../../../../platform/database/database.ts";
@@ -8,7 +8,7 @@ import { DomainError } from "../../../../platform/errors.ts";
 import { keptSums } from "../tables.ts";
 import type { StoredTallies, StoredTally } from "./tally.ts";
 
-/** Hours of the spans that are kept. */
+/** Lengths of the cached spans, in hours. */
 export type SpanHours = 1 | 24;
 
 export interface Span {
@@ -25,11 +25,11 @@ export interface Sums {
 
 export type SumsPart = keyof Sums;
 
-/** Needs a connection that may write. */
+/** Needs a writing connection. */
 export class CachedSums {
   constructor(private readonly connection: Connection) {}
 
-  /** @returns a part of the kept sums; undefined if they are not kept */
+  /** @returns part of the cached sums; undefined if they are not cached */
   find<Part extends SumsPart>(span: Span, part: Part): Sums[Part] | undefined {
     const where = and(isSpan(span), isNull(keptSums.mark));
     const row = this.connection.select({ found: keptSums[part] }).from(keptSums).where(where).get();
@@ -37,8 +37,8 @@ export class CachedSums {
   }
 
   /**
-   * Marks a span before its rows are read. A change of its rows removes the mark.
-   * @returns undefined if the file has no room or another process holds it
+   * Marks a span before reading its rows. A change of its rows removes the mark.
+   * @returns undefined if the disk is full or another process holds the file
    */
   begin({ hours, startMs }: Span): number | undefined {
     const mark = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
@@ -48,7 +48,7 @@ export class CachedSums {
     return isWritten(() => write.run()) ? mark : undefined;
   }
 
-  /** Keeps the sums, unless the mark is gone. */
+  /** Stores the sums, unless the mark was removed. */
   keep(span: Span, mark: number, sums: Sums): void {
     const write = this.connection
       .update(keptSums)
@@ -64,7 +64,7 @@ const numberOf = ({ hours, startMs }: Span): number => startMs / (hours * HOUR_M
 
 const isSpan = (span: Span) => and(eq(keptSums.hours, span.hours), eq(keptSums.number, numberOf(span)));
 
-/** Sums that are not stored are computed again from the rows, so a failure to store them changes no response. */
+/** A failure to store sums changes no response, because missing sums are computed again from the rows. */
 function isWritten(write: () => void): boolean {
   try {
     write();

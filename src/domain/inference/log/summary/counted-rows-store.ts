@@ -16,9 +16,9 @@ const PLACED = { ...COUNTED, occurredAtMs, id };
 type Count = (row: CountedRow) => void;
 
 export interface Period {
-  /** UTC milliseconds, included */
+  /** UTC milliseconds, inclusive */
   fromMs: number;
-  /** UTC milliseconds, excluded */
+  /** UTC milliseconds, exclusive */
   beforeMs: number;
 }
 
@@ -69,7 +69,7 @@ export function countingAll(connection: Connection): (period: Period, count: Cou
 
 /** @returns the times of the first and the last row; undefined without rows */
 export function extentOf(connection: Connection): { firstMs: number; lastMs: number } | undefined {
-  // One statement each, because SQLite finds only a single one of them in the index.
+  // One statement each, because SQLite looks up only a single min or max in the index.
   const first = connection
     .select({ at: min(occurredAtMs) })
     .from(requests)

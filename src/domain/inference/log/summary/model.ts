@@ -2,23 +2,23 @@
 import type { RowFilter } from "../model.ts";
 import type { Figures } from "./tally.ts";
 
-/** Points of a summary. */
+/** Maximum number of points of a summary. */
 export const POINTS_MAX = 400;
-/** Models or users of a summary, those with the most requests. */
+/** Maximum number of models or users of a summary, those with the most requests. */
 export const GROUPS_MAX = 50;
 
-/** Length of the time that one point covers. */
+/** The period that one point covers. */
 export const BUCKETS = ["hour", "day"] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
 export const SUMMARY_GROUPS = ["model", "user"] as const;
 export type SummaryGroup = (typeof SUMMARY_GROUPS)[number];
 
-/** One summary; checked values only. */
+/** A checked request for a summary. */
 export interface SummarySearch {
   /** the period is within the points */
   filter: RowFilter;
-  /** beginnings of the points in UTC milliseconds, ascending; at least one and at most POINTS_MAX */
+  /** beginnings of the points in UTC milliseconds, ascending; 1 to POINTS_MAX */
   points: number[];
   /** end of the last point */
   endMs: number;
@@ -27,8 +27,8 @@ export interface SummarySearch {
 
 export interface SummaryFound {
   totals: Figures;
-  /** in the order of the search, also points without requests */
+  /** in the order of the search, including points without requests */
   points: ({ atMs: number } & Figures)[];
-  /** most requests first, at most GROUPS_MAX; the empty name is that of requests without a model */
+  /** most requests first, at most GROUPS_MAX; the empty name stands for requests without a model */
   groups: Record<SummaryGroup, { name: string; figures: Figures }[]>;
 }

@@ -1,5 +1,4 @@
-// Sums of whole hours and days: stored ones, or else computed and stored. A day is added up from its hours, so that rows are read
-// once.
+// Sums of whole hours and days, computed and stored if not yet stored. A day is the sum of its hours, so that rows are read once.
 import { HOUR_MS } from "../../../../platform/clock.ts";
 import type { Connection } from "../../../../platform/database/database.ts";
 import type { Steps } from "../../../../platform/steps.ts";
@@ -14,13 +13,13 @@ export class SpanSums {
   readonly #kept: CachedSums;
   readonly #countAll: ReturnType<typeof countingAll>;
 
-  /** @param connection to the file, which may write */
+  /** @param connection writing connection to the file */
   constructor(connection: Connection) {
     this.#kept = new CachedSums(connection);
     this.#countAll = countingAll(connection);
   }
 
-  /** @returns a part of the sums of the span */
+  /** @returns part of the sums of the span */
   *partOf<Part extends SumsPart>(span: Span, part: Part): Steps<Sums[Part]> {
     return this.#kept.find(span, part) ?? (yield* this.#make(span))[part];
   }
@@ -57,6 +56,6 @@ export class SpanSums {
   }
 }
 
-/** @returns the name under which a row is counted in a group */
+/** @returns the group under which a row is counted */
 export const nameOf = ({ model, userId }: CountedRow, group: SummaryGroup): string =>
   group === "model" ? (model ?? "") : userId;

@@ -1,5 +1,5 @@
-// Makes a summary of the request log in steps. Sums of whole hours and days are kept, so that a period is not read again and again;
-// a filter other than the period needs the rows themselves.
+// Computes a summary of the request log in steps. Sums of whole hours and days are cached, so that a period is not read
+// repeatedly; any filter besides the period needs the rows themselves.
 import { DAY_MS, HOUR_MS } from "../../../../platform/clock.ts";
 import type { Connection } from "../../../../platform/database/database.ts";
 import type { Steps } from "../../../../platform/steps.ts";
@@ -24,8 +24,8 @@ interface Source {
 }
 
 /**
- * Requests that have not ended are not counted.
- * @param mayKeep whether the connection may write the sums that are made
+ * Unfinished requests do not count.
+ * @param mayKeep whether the connection may store computed sums
  */
 export function* summarize(
   { connection, mayKeep }: { connection: Connection; mayKeep: boolean },
@@ -53,7 +53,7 @@ export function* summarize(
   };
 }
 
-/** Keeps the sums of all hours and days, so that the first summary after a while need not read all rows. */
+/** Stores the sums of all hours and days, so that the first summary after a while need not read all rows. */
 export function* cacheAllSums(connection: Connection): Steps<void> {
   const { firstMs, lastMs } = extentOf(connection) ?? { firstMs: 0, lastMs: 0 };
   const search = { filter: {}, points: [firstMs - (firstMs % DAY_MS)], endMs: nextHour(lastMs) };
@@ -99,7 +99,7 @@ interface Counting {
   addRow(row: CountedRow): void;
 }
 
-/** Hands whole days and hours over as sums, and everything else row by row. */
+/** Counts whole days and hours as sums, and everything else row by row. */
 function* countPeriod(
   { connection, filter, spans }: Source,
   period: Period,
@@ -122,7 +122,7 @@ function* countPeriod(
   }
 }
 
-/** @returns the length of the longest span that begins then and ends within the period */
+/** @returns the length of the longest span that begins at that time and ends within the period */
 function spanHoursAt(startMs: number, beforeMs: number): SpanHours | undefined {
   if (startMs % DAY_MS === 0 && startMs + DAY_MS <= beforeMs) return 24;
   return startMs % HOUR_MS === 0 && startMs + HOUR_MS <= beforeMs ? 1 : undefined;
@@ -133,7 +133,9 @@ const nextHour = (ms: number): number => (Math.floor(ms / HOUR_MS) + 1) * HOUR_M
 const hasPeriodOnly = ({ fromMs: _from, beforeMs: _before, ...others }: RowFilter): boolean =>
   Object.values(others).every((value) => value === undefined);
 
-/** @returns the part that the filter selects, up to the full hour after the last row; empty if it ends before it begins */
+/**
+ * @returns the part of the period that the filter selects, up to the full hour after the last row; empty if it ends before it begins
+ */
 const overlapOf = (
   { fromMs, beforeMs }: Period,
   filter: RowFilter,

@@ -1,4 +1,4 @@
-// Reads a query of a summary: the filters of the log, the points of its curve, and the grouping. Reports all problems.
+// Reads the query of a summary: the filters of the log, the points of its curve, and the grouping. Reports all problems.
 import { DAY_MS, HOUR_MS } from "../../../../platform/clock.ts";
 import type { Problem } from "../../../../platform/errors.ts";
 import { readSearchText, readWord } from "../../../shared/page.ts";
@@ -14,15 +14,15 @@ import {
 
 /** Longer periods have a point for each day by default. */
 const HOURLY_UP_TO_MS = 3 * DAY_MS;
-/** The period of hourly points, if the caller names no beginning. */
+/** The default period of hourly points. */
 const HOURLY_MS = 7 * DAY_MS;
 
-/** The request of a caller, before any check. */
+/** The unchecked request of a caller. */
 export interface SummaryQuery extends LogFilterQuery {
   q?: string | undefined;
   bucket?: string | undefined;
   by?: readonly string[] | undefined;
-  /** known IANA name; days begin there. UTC if omitted */
+  /** known IANA time zone, which determines when days begin; default: UTC */
   zone?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface CheckedSummary {
 }
 
 /**
- * @param times the present, and the time from which rows are kept
+ * @param times the current time, and the time from which rows are kept
  * @throws DomainError `request_log.invalid` with all problems
  */
 export function readSummaryQuery(
@@ -68,11 +68,14 @@ const tooLong = (bucket: Bucket): Problem => ({
   pointer: "/bucket",
   detail:
     bucket === "hour"
-      ? `the period has more than ${POINTS_MAX} hours; shorten it, or ask for days`
+      ? `the period has more than ${POINTS_MAX} hours; shorten it, or request days`
       : `the period has more than ${POINTS_MAX} days; shorten it`,
 });
 
-/** @returns the beginnings of all hours or days of a period, and the end of the last one; one too many if there are too many */
+/**
+ * @returns the beginnings of all hours or days of a period, and the end of the last one; POINTS_MAX + 1 beginnings if there are
+ * too many
+ */
 function pointsOf(
   bucket: Bucket,
   { firstMs, lastMs, zone }: { firstMs: number; lastMs: number; zone: string },

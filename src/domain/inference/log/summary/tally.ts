@@ -1,9 +1,9 @@
-// Counts requests: how many, with which results, and how long the upstream took to begin a response. Tallies are added up; the
-// latencies are kept as a histogram, because percentiles cannot be added.
+// Counts requests, their results, and how long the upstream took to begin a response. Tallies can be added, so the latencies
+// are a histogram: percentiles cannot be added.
 import { RESULTS, type Result, resultOf } from "../model.ts";
 import type { RequestRow } from "../record.ts";
 
-/** Classes of the histogram per doubling: a percentile is at most 5 % off. */
+/** Histogram classes per doubling, so that a percentile is at most 5 % off. */
 const CLASSES_PER_DOUBLING = 8;
 
 /** The members of a row that are counted. */
@@ -12,18 +12,18 @@ export type CountedRow = Pick<
   "httpStatus" | "upstreamLatencyMs" | "outcome" | "requestId" | "model" | "userId"
 >;
 
-/** Figures of some requests. Latencies are milliseconds until the upstream began to answer, of requests that reached it. */
+/** Figures of requests. Latencies are milliseconds until the upstream began to respond, for requests that reached it. */
 export interface Figures {
   requests: number;
-  /** by this service, before the upstream was asked */
+  /** by this service, before calling the upstream */
   refused: number;
   results: Readonly<Record<Result, number>>;
-  /** null without a request that reached the upstream */
+  /** null if no request reached the upstream */
   p50Ms: number | null;
   p95Ms: number | null;
 }
 
-/** A tally as it is stored: requests, refused ones, results in the order of RESULTS, and class and count in turn. */
+/** The stored form of a tally: requests, refused ones, results in the order of RESULTS, then pairs of class and count. */
 export type StoredTally = readonly [
   requests: number,
   refused: number,
@@ -40,7 +40,7 @@ export class Tally {
   /** number of requests by class of their latency */
   readonly #latencies = new Map<number, number>();
 
-  /** @returns whether the row was counted: a request that has not ended is not */
+  /** @returns whether the row was counted; unfinished requests are not */
   count({ httpStatus, upstreamLatencyMs, outcome, requestId }: CountedRow): boolean {
     if (outcome === null && requestId !== null) return false;
     this.#requests += 1;
@@ -91,7 +91,7 @@ export class Tally {
     this.#latencies.set(latency, (this.#latencies.get(latency) ?? 0) + number);
   }
 
-  /** @returns the middle of the class that holds the request at that share of all */
+  /** @returns the middle of the class of the request at that share of all */
   #percentile(share: number): number | null {
     const classes = [...this.#latencies].sort(([one], [other]) => one - other);
     const total = classes.reduce((sum, [, number]) => sum + number, 0);
@@ -110,7 +110,7 @@ const classOf = (ms: number): number => (ms < 1 ? 0 : 1 + Math.floor(Math.log2(m
 const middleOf = (latency: number): number =>
   latency === 0 ? 0 : Math.round(2 ** ((latency - 0.5) / CLASSES_PER_DOUBLING));
 
-/** Tallies by name; rows without a name are counted under the empty one. */
+/** Tallies by name; rows without a name count under the empty name. */
 export class Tallies {
   readonly #byName = new Map<string, Tally>();
 
@@ -130,7 +130,7 @@ export class Tallies {
     return [...this.#byName].map(([name, tally]) => [name, tally.stored()]);
   }
 
-  /** @returns those with the most requests, in this order; equal ones by name */
+  /** @returns the tallies with the most requests, in this order; equal ones by name */
   most(limit: number): { name: string; figures: Figures }[] {
     return [...this.#byName]
       .filter(([, { requests }]) => requests > 0)

@@ -1,4 +1,4 @@
-// A summary of the request log on the wire, and as commands print it.
+// A summary of the request log, in the form of the API and the commands.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../../platform/clock.ts";
 import type { SummaryView } from "../request-logs.ts";
@@ -11,7 +11,7 @@ const latency = (description: string) =>
   Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description });
 
 const figures = {
-  requests: count("requests that have ended"),
+  requests: count("finished requests"),
   refused: count("by this service, before the upstream was asked"),
   success: count(),
   redirect: count(),
@@ -19,9 +19,9 @@ const figures = {
   server_error: count(),
   transport_error: count("no status arrived"),
   p50_ms: latency(
-    "half of the requests that reached the upstream had the beginning of an answer within this time; at most 5 % off",
+    "median time until the upstream began to respond, of requests that reached it; at most 5 % off",
   ),
-  p95_ms: latency("the same for 95 of 100 requests"),
+  p95_ms: latency("95th percentile of the same time"),
 };
 
 const Instant = Type.String({ format: "date-time" });
@@ -35,13 +35,16 @@ const Group = Type.Object({
   ...figures,
 });
 
-/** Figures of a period: of all, of each hour or day, and of models or users. */
+/** Figures of a period: for all requests, for each hour or day, and for models or users. */
 export const RequestLogSummary = Type.Object({
   bucket: Type.Unsafe<(typeof BUCKETS)[number]>({ type: "string", enum: BUCKETS }),
   from: Instant,
   to: Type.String({ format: "date-time", description: "end of the last point" }),
   totals: Type.Object(figures),
-  points: Type.Array(Point, { maxItems: POINTS_MAX, description: "also hours or days without requests" }),
+  points: Type.Array(Point, {
+    maxItems: POINTS_MAX,
+    description: "including hours or days without requests",
+  }),
   groups: Type.Array(Group, {
     maxItems: GROUPS_MAX,
     description: "most requests first; empty unless `by` is given",
@@ -56,7 +59,7 @@ const toFigures = ({ requests, refused, results, p50Ms, p95Ms }: Figures) => ({
   p95_ms: p95Ms,
 });
 
-/** @returns the summary as both the API and the commands show it */
+/** @returns the summary in the form of the API and the commands */
 export const toRequestLogSummary = ({
   bucket,
   fromMs,

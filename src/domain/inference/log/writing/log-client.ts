@@ -1,12 +1,12 @@
-// The service's side of the thread: sends tasks and waits for their responses. The next task restarts a thread that has ended. The
-// queue waits longer after each failed try.
+// The service's side of the thread: sends tasks and waits for their responses. The next task restarts an ended thread. The
+// queue waits longer after each failed attempt.
 import { within } from "../../../../platform/clock.ts";
 import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thread-messages.ts";
 
-/** How long the service, when it stops, waits for the queued rows and for the thread. */
+/** How long a stopping service waits for the queued rows and the thread. */
 export const CLOSE_WAIT_MS = 5_000;
 
-/** A task that was sent to the thread; the thread receives it as `ToThread`. */
+/** A pending task; the thread receives it as `ToThread`. */
 interface Posted<Name extends LogTaskName> {
   number: number;
   name: Name;
@@ -24,7 +24,7 @@ interface ThreadEvents {
   onEnd(reason: unknown): void;
 }
 
-/** Starts the thread for a file; app/request-logs/ has the thread. */
+/** Starts the thread for a file; the thread is in app/request-logs/. */
 export type StartLogThread = (file: string, events: ThreadEvents) => RunningThread;
 
 interface Waiting {
@@ -58,7 +58,7 @@ export class LogClient {
     return promise;
   }
 
-  /** Closes the file and ends the thread, if one is running. */
+  /** Closes the file and ends a running thread. */
   async end(): Promise<void> {
     const thread = this.#thread;
     if (!thread) return;

@@ -36,7 +36,7 @@ export class LogFiles {
     this.#index = factsOf(`${file}-shm`);
   }
 
-  /** Notes that the files have grown. SQLite shrinks none of them while they are open. */
+  /** Records that the files have grown. SQLite never shrinks them while they are open. */
   grew(): void {
     for (const [known, end] of [
       [this.#database, ""],
@@ -47,8 +47,8 @@ export class LogFiles {
   }
 
   /**
-   * Repairs the index: reading beyond the end of a mapped file ends the whole process with SIGBUS.
-   * @returns what others have changed; undefined if nothing
+   * Repairs the index, because reading beyond the end of a mapped file ends the whole process with SIGBUS.
+   * @returns the outside change; undefined for none
    */
   checkOutsideChange(): OutsideChange | undefined {
     const { file } = this;

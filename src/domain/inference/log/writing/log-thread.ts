@@ -1,5 +1,5 @@
-// The thread side of the request log: writes batches, removes old rows and searches, over one connection to the file. Batches
-// come first: searches and sweeps work in turns of some milliseconds, between which waiting batches are written.
+// The thread's side of the request log: writes batches, removes old rows and searches, over one connection to the file. Batches
+// have priority: searches and sweeps work in turns of a few milliseconds, between which waiting batches are written.
 import { asStorageError } from "../../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../../platform/steps.ts";
@@ -21,7 +21,7 @@ import {
   type WriteResult,
 } from "./thread-messages.ts";
 
-/** Searches that may run or wait; further ones are rejected. */
+/** Maximum number of running and waiting searches; further ones are rejected. */
 export const SEARCHES_MAX = 8;
 const BUSY_RETRY_SECONDS = 5;
 
@@ -29,7 +29,7 @@ export interface LogThreadOptions {
   file: string;
   send(answer: FromThread): void;
   searchMsMax?: number | undefined;
-  /** how long a search may work until waiting batches are written; see runInTurns */
+  /** how long a search may work before waiting batches are written; see runInTurns */
   turnMs?: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export class LogThread {
   receive(message: ToThread): void {
     const { number } = message;
     const { send } = this.options;
-    // A write is answered in the same turn, so that no search delays it.
+    // A write is done in the same turn, so that no search delays it.
     if (message.name === "write") {
       send({ number, result: this.#write(message.request) });
       return;
@@ -75,7 +75,7 @@ export class LogThread {
     } catch (thrown) {
       const error = asStorageError(thrown);
       const cause = causeOf(error);
-      if (cause === "broken") this.#close(); // the next write opens the file that is there then
+      if (cause === "broken") this.#close(); // the next write opens the current file
       return { isWritten: false, cause, error: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -99,7 +99,7 @@ export class LogThread {
     }
   }
 
-  /** On a full disk, the file cannot be created or opened for writing; the existing rows can still be read. */
+  /** On a full disk, the file cannot be created or opened for writing, but the existing rows can still be read. */
   async #read(task: ReadingTask): Promise<LogTasks[ReadingTask["name"]]["result"]> {
     let reader: LogReader;
     try {
@@ -133,7 +133,7 @@ export class LogThread {
     return result;
   }
 
-  /** Rows that go into a file that was moved, deleted or emptied would be lost. */
+  /** Rows written to a moved, deleted or emptied file would be lost. */
   #file(): OpenFile {
     if (this.#checkOutsideChange()?.isReopening) this.#close();
     this.#open ??= openFile(this.options.file, this.#kept);
@@ -146,7 +146,7 @@ export class LogThread {
     return change;
   }
 
-  /** Looks at the files before each step. */
+  /** Checks the files before each step. */
   *#watched<T>(steps: Steps<T>): Steps<T> {
     for (;;) {
       this.#checkOutsideChange();
@@ -235,7 +235,7 @@ function* limited<T>(steps: Steps<T>, msMax: number): Steps<T> {
   }
 }
 
-/** @returns the cause under which rows are dropped in the meantime; undefined if the same file may be writable soon */
+/** @returns the cause for dropping rows meanwhile; undefined if the same file may soon be writable */
 function causeOf(error: unknown): DropCause | undefined {
   const reason = error instanceof DomainError ? error.reason : undefined;
   if (reason === "storage.busy") return undefined;

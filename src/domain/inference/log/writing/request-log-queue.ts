@@ -8,9 +8,9 @@ import type { RequestLog, RequestRow } from "../record.ts";
 import { type QueuedRow, textOfRows } from "./row-text.ts";
 import type { LogTasks, WriteResult } from "./thread-messages.ts";
 
-/** A failed batch is tried again after this time, which doubles with every further failure. */
+/** Pause before a failed batch is retried, which doubles with every further failure. */
 const RETRY_MS = { first: 250, max: 5_000 };
-/** Deaths of the thread over the same batch, after which the batch is dropped. */
+/** Number of times the thread may die over a batch before the batch is dropped. */
 export const THREAD_ENDS_MAX = 3;
 /** Time between two warnings about dropped rows. */
 export const WARN_EVERY_MS = 60_000;
@@ -36,7 +36,7 @@ export class RequestQueue implements RequestLog {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #gaps = new Map<DropCause, Gap>();
   readonly #dropped: Record<DropCause, number> = { queue_full: 0, disk_full: 0, broken: 0 };
-  /** why the last write failed; rows beyond the limit of the queue are dropped for this cause */
+  /** why the last write failed; rows beyond the queue's limit are dropped for this cause */
   #lastFailureCause: DropCause | undefined;
   #failures = 0;
   #threadEnds = 0;
@@ -51,7 +51,7 @@ export class RequestQueue implements RequestLog {
   }
 
   /**
-   * Adds all rows, or none if they do not fit. A row whose id is known already changes nothing.
+   * Adds all rows, or none if they do not fit. A row with a known id changes nothing.
    * @returns whether they were added
    */
   offer(rows: readonly RequestRow[]): boolean {
@@ -64,7 +64,7 @@ export class RequestQueue implements RequestLog {
     return { rows: this.#waiting.length, dropped: { ...this.#dropped } };
   }
 
-  /** Writes everything; whatever cannot be written is counted as dropped. Rows handed over later are dropped. */
+  /** Writes everything; rows that cannot be written count as dropped. Rows that arrive later are dropped. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -129,7 +129,7 @@ export class RequestQueue implements RequestLog {
     });
   }
 
-  /** Writes the first rows of the queue, which leave it only when they are written. Never rejects. */
+  /** Writes the first rows of the queue, which leave it only after they are written. Never rejects. */
   async #writeBatch(): Promise<void> {
     const batch = this.#waiting.slice(0, BATCH_ROWS_MAX);
     const gaps = [...this.#gaps.values()].map((gap) => ({ ...gap }));

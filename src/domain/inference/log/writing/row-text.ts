@@ -1,5 +1,5 @@
-// Rows as text between the service and the thread that writes them. JSON arrays without names cost a tenth of copying objects
-// between threads.
+// Rows as text between the service and the writing thread. JSON arrays without names take a tenth of the time of copying
+// objects between threads.
 import type { RequestRow } from "../record.ts";
 
 /** Every member of a row, in the order of the columns. */
@@ -41,11 +41,11 @@ export const ROW_MEMBERS = [
 /** A row in the queue. */
 export interface QueuedRow {
   row: RequestRow;
-  /** leaves a row with the same id as it is, instead of completing it */
+  /** does not complete a row with the same id */
   isOnlyNew: boolean;
 }
 
-/** Values of one row, and 1 at the end if it must not complete an earlier one. */
+/** The values of one row, followed by 1 if it must not complete an earlier one. */
 export type RowValues = readonly (string | number | boolean | null)[];
 
 /** @returns the text of rows */
@@ -57,5 +57,5 @@ function valuesOf({ row, isOnlyNew }: QueuedRow): RowValues {
   return values;
 }
 
-/** @returns the rows of such a text, which this program wrote */
+/** @returns the rows of such a text */
 export const rowsInText = (text: string): readonly RowValues[] => JSON.parse(text);

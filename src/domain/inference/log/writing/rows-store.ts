@@ -7,11 +7,11 @@ import { type Gap, resultOf, SEEN_VALUES_MAX } from "../model.ts";
 import { requests } from "../tables.ts";
 import { ROW_MEMBERS, type RowValues } from "./row-text.ts";
 
-/** Rows deleted in one transaction: some milliseconds. */
+/** Number of rows deleted in one transaction, which takes a few milliseconds. */
 const SWEEP_ROWS = 500;
-/** Gaps of one cause with less than this between them are one gap. */
+/** Gaps with one cause become one gap if less than this is between them. */
 const GAP_JOIN_MS = 60_000;
-/** A value of the facets is written again only after this time, because most rows repeat the values before them. */
+/** A facet value is written again only after this time, because most rows repeat earlier values. */
 const SEEN_AGAIN_MS = 600_000;
 
 const columns = getTableColumns(requests);
@@ -27,13 +27,12 @@ const [MODEL, HARNESS, PROFILE, ALIAS, STATUS, OCCURRED] = [
   at("occurredAtMs"),
 ];
 
-/** Writes through one connection, with statements that are compiled once. */
 export class RowWriter {
   readonly #complete: Statement;
   readonly #add: Statement;
   readonly #see: Statement;
   readonly #sweep: Statement;
-  /** when each value of the facets was written last */
+  /** when each facet value was last written */
   readonly #seenAtMs = growingCache<number>(SEEN_VALUES_MAX);
 
   constructor(private readonly connection: Database) {
@@ -112,13 +111,13 @@ export class RowWriter {
       .run(fromMs, toMs, count, cause);
   }
 
-  /** Deletes some of the rows that are older. @returns how many; fewer than SWEEP_ROWS means that none is left */
+  /** Deletes some older rows. @returns how many; fewer than SWEEP_ROWS means that none is left */
   sweepSome(beforeMs: number): { removed: number; isLast: boolean } {
     const removed = this.#sweep.run(beforeMs).changes;
     return { removed, isLast: removed < SWEEP_ROWS };
   }
 
-  /** Deletes gaps and values of the facets that no kept row can have. */
+  /** Deletes gaps and facet values that are older than all kept rows. */
   sweepRest(beforeMs: number): void {
     const { connection } = this;
     this.#seenAtMs.clear();

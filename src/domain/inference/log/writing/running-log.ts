@@ -1,4 +1,4 @@
-// The request log of a running service: the queue and its thread. Commands read the file directly: file-source.ts.
+// The request log of a running service: the queue and its thread. Commands read the file directly (file-source.ts).
 import { type Clock, within } from "../../../../platform/clock.ts";
 import type { Log } from "../../../../platform/observe/log.ts";
 import type { UsageBatch, UsageDelta } from "../../usage/model.ts";
@@ -8,7 +8,7 @@ import type { SummaryFound, SummarySearch } from "../summary/model.ts";
 import { CLOSE_WAIT_MS, LogClient, type StartLogThread } from "./log-client.ts";
 import { type QueueFigures, RequestQueue } from "./request-log-queue.ts";
 
-/** Answers searches: the service from its thread, a command from the file. */
+/** Runs searches: in the thread of the service, or on the file for a command. */
 export interface LogSource {
   /** @throws DomainError `request_log.*`, `storage.*` */
   search(search: RowSearch): Promise<FoundRows>;
@@ -78,12 +78,12 @@ export class RunningLog implements RequestLog, ServiceLog {
     return removed;
   }
 
-  /** Hands sums of usage to the process that counts them. @throws DomainError `storage.*`; Error if the thread ended */
+  /** Passes sums of usage to the process that counts them. @throws DomainError `storage.*`; Error if the thread ended */
   async handOverUsage(deltas: readonly UsageDelta[]): Promise<void> {
     await this.#client.ask("handOverUsage", { deltas });
   }
 
-  /** @returns the batch that was taken and not removed, or else a new batch with this id; undefined if there is nothing to count */
+  /** @returns the batch that was taken but not removed, or else a new batch with this id; undefined if there is nothing to count */
   async takeUsage(id: string): Promise<UsageBatch | undefined> {
     return (await this.#client.ask("takeUsage", { id })) ?? undefined;
   }
@@ -101,7 +101,7 @@ export class RunningLog implements RequestLog, ServiceLog {
     return this.#queue.figures();
   }
 
-  /** Writes what is queued, closes the file and ends the thread. */
+  /** Writes the queued rows, closes the file and ends the thread. */
   async close(): Promise<void> {
     await within(CLOSE_WAIT_MS, this.#queue.close());
     await this.#client.end();

@@ -19,15 +19,15 @@ export interface LogTasks {
   takeUsage: { request: { id: string }; result: UsageBatch | null };
   removeUsage: { request: { batch: string }; result: null };
   waitingUsage: { request: { day: number }; result: UsageDelta[] };
-  /** closes the file; the thread may then be ended */
+  /** closes the file, after which the thread may end */
   close: { request: null; result: null };
 }
 
 export type LogTaskName = keyof LogTasks;
 
 /**
- * A failed write changed nothing; the cause is undefined while another process holds the file. `changedOutside` says what others did to
- * the files since the last write.
+ * A failed write changed nothing; the cause is undefined while another process holds the file. `changedOutside` tells what
+ * others changed in the files since the last write.
  */
 export type WriteResult =
   | { isWritten: true; unfit: number; changedOutside?: string | undefined }
