@@ -128,7 +128,7 @@ test(
     expect(beside.status).toBe(200);
     for (const client of clients) client.leave();
     await until(async () => (await site.metric("quartermaster_inference_in_flight")) === 0);
-    expect(streams.filter(({ isOpen }) => isOpen)).toHaveLength(0);
+    await until(async () => streams.every(({ isOpen }) => !isOpen));
   },
   LIMIT_MS,
 );
