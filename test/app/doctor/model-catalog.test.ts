@@ -66,7 +66,10 @@ test("assigned models that are not as acknowledged are named, and so is an assig
   const problems = "assigned, but not as acknowledged: gone (removed), never (unknown), other (changed)";
   const incomplete = "an allowed agent has no models, so workstations do not get the lists";
   expect(findingsOf(world)).toEqual([`warning: ${problems}`, `warning: ${incomplete}`]);
-  expect(factsOf(world)).toContainEqual(["", "3 assigned, but changed since acknowledged; see gateway models list"]);
+  expect(factsOf(world)).toContainEqual([
+    "",
+    "3 assigned, but changed since acknowledged; see gateway models list",
+  ]);
   const figures = world.domain.modelCatalog.figures(world.world.organizationId);
   expect(figures && modelsDocument(figures)).toMatchObject({
     available: 1,
