@@ -62,7 +62,7 @@ export interface Blobs {
   /** @returns the bytes; reading them throws if there is no such file */
   read(digest: Digest): AsyncIterable<Uint8Array>;
   /** @returns bytes, or undefined if there is no such file */
-  size(digest: Digest): Promise<number | undefined>;
+  size(digest: Digest): number | undefined;
   /** @returns size in bytes and time of writing in UTC milliseconds; undefined if there is no such file */
   stat(digest: Digest): Promise<{ sizeBytes: number; modifiedAtMs: number } | undefined>;
   /** Reads the stored bytes again and compares them with their name. */
@@ -106,7 +106,7 @@ export async function openBlobs(directory: string, writeElsewhere = openInlineWr
   const root = join(directory, "sha256");
   await mkdir(root, { recursive: true, mode: 0o700 });
   const path = (digest: Digest) => join(root, digest.slice(0, 2), digest);
-  const size = async (digest: Digest) => statOrMissing(path(digest))?.size;
+  const size = (digest: Digest) => statOrMissing(path(digest))?.size;
   return {
     path,
     read: (digest) => readOwnPieces(path(digest)),
@@ -115,7 +115,7 @@ export async function openBlobs(directory: string, writeElsewhere = openInlineWr
       const found = statOrMissing(path(digest));
       return found && { sizeBytes: found.size, modifiedAtMs: Math.floor(found.mtimeMs) };
     },
-    has: async (digest) => (await size(digest)) !== undefined,
+    has: async (digest) => size(digest) !== undefined,
     put: (source, options) => put({ directory, path, writeElsewhere }, source, options),
     async adopt(file, digest) {
       if (statOrMissing(path(digest))) return;

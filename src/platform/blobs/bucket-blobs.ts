@@ -32,7 +32,7 @@ export function keepInBucket(local: Blobs, { bucket, maxBytes }: BucketBlobsOpti
     },
     async adopt(file, digest) {
       await local.adopt(file, digest);
-      await upload(digest, (await local.size(digest)) ?? 0);
+      await upload(digest, local.size(digest) ?? 0);
     },
     has: async (digest) => (await local.has(digest)) || (await downloadFromBucket(digest)),
     async *read(digest) {

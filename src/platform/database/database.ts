@@ -10,7 +10,7 @@ import { CommitGrouping } from "./commit-grouping.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { createDrizzle } from "./drizzle.ts";
 import { closeWithStatements } from "./quick-queries.ts";
-import { type Work, WriteQueue } from "./write-queue.ts";
+import { type Scheduling, type Work, WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
 
 /** drizzle over one connection; inside `write`, the writing one */
 export type Connection = BunSQLiteDatabase;
@@ -32,13 +32,15 @@ export interface Db {
    */
   hold(): Disposable;
   /**
-   * Runs a synchronous function in a durable transaction, which it shares with other waiting writes. Each write has its
-   * own savepoint, so that a failure does not affect the others. Resolves after COMMIT has reached the disk.
+   * Runs a synchronous function in a durable transaction, which it shares with other waiting writes. A write that fails does
+   * not affect the others. Resolves after COMMIT has reached the disk.
    * @param topic topic of the caches that the write can make stale, besides the topics that its statements mark with
    * `markTopicChanged`; without it every cache is dropped
    * @throws the errors of `fn`; DomainError `storage.*`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
+  /** `write` for frequent work that changes nothing but rows: it runs again if another write of its commit fails. */
+  writeRepeatable<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
    * `write` for long work, with the same guarantees. Whenever `fn` yields, the event loop runs, so reading requests are
    * answered. The transaction is not shared, and other writes wait until it ends.
@@ -46,7 +48,7 @@ export interface Db {
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
   /**
    * `write` for a frequent kind of write from many callers. While they are frequent, each may wait up to GROUPING_MS to
-   * share a commit. It may not use the reserve of a full disk, because callers repeat it later.
+   * share a commit. `fn` may run again, as in `writeRepeatable`. It may not use the reserve of a full disk, because callers repeat it later.
    */
   writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
@@ -72,6 +74,7 @@ export const BACKGROUND_BATCH_MS = 50;
  */
 export const FOREIGN_COMMIT_CHECK_MS = 1;
 const CHECK_NOW = 0;
+const GROUPED = { isDeferrable: true, isRepeatable: true };
 
 export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"> {
   /** other software replicates the write-ahead log and runs the checkpoints */
@@ -166,21 +169,10 @@ class GroupedDatabase implements Db {
   constructor(
     readonly writer: Database,
     readonly reader: Database,
-    {
-      checkpoints,
-      admit,
-      reserve,
-    }: Pick<DatabaseOptions, "admit" | "reserve"> & {
-      checkpoints?: Checkpoints | undefined;
-    } = {},
+    options: Omit<WriteQueueOptions, "beforeCommit"> = {},
   ) {
     this.#read = createDrizzle(reader);
-    this.#queue = new WriteQueue(writer, {
-      beforeCommit: () => this.#endReading(),
-      checkpoints,
-      admit,
-      reserve,
-    });
+    this.#queue = new WriteQueue(writer, { ...options, beforeCommit: () => this.#endReading() });
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
     this.#rollback = reader.prepare("ROLLBACK");
@@ -218,30 +210,32 @@ class GroupedDatabase implements Db {
     return this.#queued({ once: fn }, topic);
   }
 
+  writeRepeatable<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+    return this.#queued({ once: fn }, topic, { isRepeatable: true });
+  }
+
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T> {
     return this.#queued({ steps: fn }, topic);
   }
 
   writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    return this.#queued({ once: fn }, topic, this.#grouping.waitFor(performance.now()));
+    return this.#queued({ once: fn }, topic, {
+      ...GROUPED,
+      waitMaxMs: this.#grouping.waitFor(performance.now()),
+    });
   }
 
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    return this.#queued({ once: fn }, topic, BACKGROUND_BATCH_MS);
+    return this.#queued({ once: fn }, topic, { waitMaxMs: BACKGROUND_BATCH_MS, isDeferrable: true });
   }
 
-  /** @param waitMaxMs only for work that can be repeated later */
-  #queued<T>(work: Work<T>, topic: Topic | undefined, waitMaxMs?: number): Promise<T> {
+  #queued<T>(work: Work<T>, topic: Topic | undefined, how: Scheduling = {}): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     const committed = (moved: readonly Topic[]): void => {
       this.#grouping.committed(performance.now());
       for (const each of new Set([topic, ...moved])) this.#bump(each);
     };
-    return this.#queue.add(work, {
-      committed,
-      waitMaxMs: waitMaxMs ?? 0,
-      isDeferrable: waitMaxMs !== undefined,
-    });
+    return this.#queue.add(work, { committed, ...how });
   }
 
   revision(topic: Topic): number {

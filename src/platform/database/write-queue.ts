@@ -34,8 +34,8 @@ export type Work<T> = { once(tx: BunSQLiteDatabase): T } | { steps(tx: BunSQLite
 type Answer = () => void;
 
 interface ShortJob {
-  /** can be repeated later, so that it must not use the reserve of the disk */
   isDeferrable: boolean;
+  isRepeatable: boolean;
   run(tx: BunSQLiteDatabase): Answer;
   fail(error: unknown): void;
 }
@@ -49,19 +49,25 @@ export interface WriteQueueOptions {
   /** ends the read transaction: SQLite resets its log only while no reader needs an older page */
   beforeCommit(): void;
   /** copies the log in another thread; without it, the writer or other software does so */
-  checkpoints: Checkpoints | undefined;
+  checkpoints?: Checkpoints | undefined;
   /** throws while writes are forbidden */
-  admit: (() => void) | undefined;
+  admit?: (() => void) | undefined;
   /** space for commits on a full disk */
-  reserve: Pick<DiskReserve, "isInUse" | "release"> | undefined;
+  reserve?: Pick<DiskReserve, "isInUse" | "release"> | undefined;
 }
 
-interface AddOptions {
+export interface Scheduling {
+  /** how long the work may wait to share a commit */
+  waitMaxMs?: number;
+  /** callers repeat it later, so it must not use the reserve of the disk */
+  isDeferrable?: boolean;
+  /** changes nothing but rows */
+  isRepeatable?: boolean;
+}
+
+interface AddOptions extends Scheduling {
   /** called before the promise resolves, with the topics that the work marked */
   committed(moved: readonly Topic[]): void;
-  /** how long the work may wait to share a commit */
-  waitMaxMs: number;
-  isDeferrable: boolean;
 }
 
 export class WriteQueue {
@@ -92,8 +98,9 @@ export class WriteQueue {
           resolve(value);
         };
       };
-      this.#jobs.push(jobOf(work, { answerOf, fail, isDeferrable: options.isDeferrable }));
-      this.#schedule(options.waitMaxMs);
+      const { waitMaxMs = 0, isDeferrable = false, isRepeatable = false } = options;
+      this.#jobs.push(jobOf(work, { answerOf, fail, isDeferrable, isRepeatable }));
+      this.#schedule(waitMaxMs);
     });
   }
 
@@ -168,17 +175,18 @@ export class WriteQueue {
    * only rejects its input needs no space and must report that instead.
    * @returns a response for each caller, to be given after COMMIT has returned
    */
-  #commit(batch: readonly ShortJob[]): Answer[] {
+  #commit(batch: readonly ShortJob[], protection = protectionOf(batch)): Answer[] {
     try {
       this.options.admit?.();
       this.#run("BEGIN IMMEDIATE");
-      const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
+      const answers = batch.map((job) => this.#runJob(job, protection));
       this.options.beforeCommit();
       this.options.admit?.();
       this.#run("COMMIT");
       return answers;
     } catch (error) {
       const failure = this.#undone(error);
+      if (failure === CHANGED) return this.#commit(batch, "savepoints");
       if (isDiskFull(failure)) {
         const isNeeded = batch.some((job) => !job.isDeferrable);
         if (isNeeded && this.options.reserve?.release()) return this.#commit(batch);
@@ -188,23 +196,32 @@ export class WriteQueue {
     }
   }
 
-  /** A single job needs no savepoint, because its failure may roll back the whole transaction. */
-  #runJob(job: ShortJob, isolated: boolean): Answer {
+  /** @throws CHANGED if the batch must be repeated with savepoints: most jobs that throw have only read, so this is rare */
+  #runJob(job: ShortJob, protection: Protection): Answer {
     if (job.isDeferrable && this.options.reserve?.isInUse) return () => job.fail(diskFull());
     takeChangedTopics(this.#tx); // clears the marks of a failed job
-    if (isolated) this.#run("SAVEPOINT job");
+    if (protection === "savepoints") this.#run("SAVEPOINT job");
+    const before = protection === "repeat" ? this.#changes() : undefined;
     try {
       const answer = job.run(this.#tx);
-      if (isolated) this.#run("RELEASE job");
+      if (protection === "savepoints") this.#run("RELEASE job");
       return answer;
     } catch (error) {
       // After some failures, such as a full disk, SQLite ends the transaction itself. Then every job of the batch has failed.
       if (!this.writer.inTransaction) throw error;
-      this.#run(isolated ? "ROLLBACK TO job" : "ROLLBACK");
-      this.#run(isolated ? "RELEASE job" : "BEGIN IMMEDIATE");
+      if (protection === "repeat" && this.#changes() !== before) throw CHANGED;
+      if (protection === "savepoints")
+        for (const control of ["ROLLBACK TO job", "RELEASE job"]) this.#run(control);
+      if (protection === "rollback")
+        for (const control of ["ROLLBACK", "BEGIN IMMEDIATE"]) this.#run(control);
       const failure = asStorageError(error);
       return () => job.fail(failure);
     }
+  }
+
+  /** @returns the number of rows that this connection has changed, in every transaction */
+  #changes(): unknown {
+    return this.writer.query("SELECT total_changes()").values()[0]?.[0];
   }
 
   /** @returns the response for the caller, as `#commit` */
@@ -240,6 +257,21 @@ export class WriteQueue {
     this.writer.query(control).run();
   }
 }
+
+/**
+ * How the other jobs of a batch are protected from one that fails after a change: by rolling back the transaction of a single job, by
+ * savepoints, or by repeating the batch with savepoints.
+ */
+type Protection = "rollback" | "savepoints" | "repeat";
+
+/** Savepoints take as long as two rows for each job. */
+function protectionOf(batch: readonly ShortJob[]): Protection {
+  if (batch.length === 1) return "rollback";
+  return batch.every(({ isRepeatable }) => isRepeatable) ? "repeat" : "savepoints";
+}
+
+/** The batch must be repeated. */
+const CHANGED = new Error("a job has changed rows and failed");
 
 function jobOf<T>(
   work: Work<T>,

@@ -308,6 +308,39 @@ test("the file is not mapped into memory", async () => {
   expect(world.db.read.get<[number]>(sql`PRAGMA mmap_size`)).toEqual([0]);
 });
 
+test.each([
+  ["before a change", (_: Tx) => {}],
+  ["after a change", (tx: Tx) => add(tx, "undone")],
+])("repeatable writes that share a commit survive one that fails %s, each once", async (_, change) => {
+  await using world = await createWorld();
+  const outcomes = await Promise.allSettled([
+    world.db.writeRepeatable((tx) => add(tx, "a")),
+    world.db.writeRepeatable((tx) => {
+      change(tx);
+      throw new Error("this one fails");
+    }),
+    world.db.writeRepeatable((tx) => add(tx, "b")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(idsIn(world.db)).toEqual(["a", "b"]);
+});
+
+test("a write that may not be repeated runs once beside one that fails after a change", async () => {
+  await using world = await createWorld();
+  let runs = 0;
+  const failing = world.db.writeRepeatable((tx) => {
+    add(tx, "undone");
+    throw new Error("this one fails");
+  });
+  const once = world.db.write((tx) => {
+    runs += 1;
+    add(tx, "a");
+  });
+  await expect(failing).rejects.toThrow("this one fails");
+  await once;
+  expect([runs, idsIn(world.db)]).toEqual([1, ["a"]]);
+});
+
 test("the undo data of one of several writes stays in memory", async () => {
   await using world = await createWorld();
   const [temporaries] = await world.db.write((tx) => tx.get<[number]>(sql`PRAGMA temp_store`));

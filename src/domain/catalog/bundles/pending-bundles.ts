@@ -30,7 +30,7 @@ export class PendingBundles {
   async file(sha256: string, name: string): Promise<BundleFile> {
     const { importBlobs } = this.dependencies;
     const digest = parseDigest(sha256);
-    const sizeBytes = await importBlobs.size(digest);
+    const sizeBytes = importBlobs.size(digest);
     if (sizeBytes === undefined) throw notKept();
     return { name, sizeBytes, read: (range) => readPieces(importBlobs.path(digest), range) };
   }

@@ -105,7 +105,7 @@ export class Downloads {
       throw linkRefused();
     if (artifact.lostAtMs !== null) throw sessionGone("lost");
     const digest = parseDigest(artifact.place);
-    if ((await blobs.size(digest)) !== artifact.sizeBytes) {
+    if (blobs.size(digest) !== artifact.sizeBytes) {
       await markLost(this.dependencies, holderOf(artifact), artifact);
       throw sessionGone("lost");
     }

@@ -23,7 +23,7 @@ export const createLocalObjects = ({ blobs, links }: LocalObjectsDependencies): 
   }),
   downloadUrl: (object, { expiresAtSeconds: expires }) => links.urlOf({ method: "GET", object, expires }),
   async inspect(place) {
-    const sizeBytes = await blobs.size(parseDigest(place));
+    const sizeBytes = blobs.size(parseDigest(place));
     return sizeBytes === undefined ? undefined : { sizeBytes, sha256: place };
   },
   async hash(place, { signal } = {}) {

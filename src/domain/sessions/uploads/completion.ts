@@ -1,6 +1,7 @@
 // Completes an upload: the store or this service verifies that the bytes match the announcement, and one transaction makes them
 // the session's current version. If two callers complete it at once, one of them does the work and both get the same response.
 import pLimit from "p-limit";
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -16,12 +17,11 @@ import {
 import { FAILED_KEPT_MS, HASH_TIME_MS, HASHED_AT_ONCE_MAX } from "../limits.ts";
 import { type ArtifactRow, metadataOf, searchTextOf, type Viewer } from "../model.ts";
 import type { FoundObject } from "../objects/object-store.ts";
-import { findArtifact } from "../store.ts";
 import { mayManage } from "../visibility.ts";
 import type { UploadTally } from "./tally.ts";
 import * as store from "./upload-store.ts";
 
-type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores"> & {
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores" | "blobs"> & {
   tally: UploadTally;
 };
 
@@ -31,31 +31,28 @@ export class Completion {
   constructor(private readonly dependencies: Dependencies) {}
 
   /**
+   * Most uploads to the local store need one transaction only: the file system tells the size at once.
    * @returns the id of the upload
    * @throws DomainError `sessions.upload_not_found`, `sessions.not_owner`, `sessions.window_over`, `sessions.not_uploaded`,
    *   `sessions.content_differs`, `sessions.store_unavailable`
    */
   async complete(actor: Actor, viewer: Viewer, uploadId: string): Promise<string> {
-    const { organizationId } = viewer;
-    const artifact = findArtifact(this.dependencies.db.read, { organizationId, id: uploadId });
-    if (!artifact) throw uploadNotFound();
-    if (!mayManage(artifact, viewer)) throw notOwnUpload();
-    if (isComplete(artifact)) return artifact.id;
-    if (this.dependencies.clock.nowMs() >= artifact.windowEndsAtMs) throw windowOver();
-    await this.#prove(artifact);
-    const isNew = await this.dependencies.db.write(
-      (tx) => this.#complete(tx, actor, artifact.id),
-      "unobserved",
-    );
-    if (isNew) this.dependencies.tally.add("complete", artifact.sizeBytes);
-    return artifact.id;
+    const settle = async (proved?: ArtifactRow) => {
+      const work = (tx: Tx) => this.#settle(tx, { actor, viewer, uploadId, proved });
+      const outcome = await this.dependencies.db.writeRepeatable(work, "unobserved");
+      if (outcome.state === "completed") this.dependencies.tally.add("complete", outcome.upload.sizeBytes);
+      return outcome;
+    };
+    const first = await settle();
+    if (first.state !== "unproved") return first.upload.id;
+    await this.#prove(first.upload);
+    const second = await settle(first.upload);
+    if (second.state === "unproved") throw bytesNotUploaded(); // announced again with another size
+    return second.upload.id;
   }
 
   /** @throws unless the store holds the announced bytes and this uploader has sent them */
   async #prove(artifact: ArtifactRow): Promise<void> {
-    if (artifact.status === "failed") throw contentDiffers();
-    // Owners of equal bytes share a file, so an existing file does not prove that this owner has the bytes.
-    if (artifact.store === "local" && artifact.storedAtMs === null) throw bytesNotUploaded();
     const objects = this.dependencies.stores.of(artifact.store);
     const found = await objects.inspect(artifact.place);
     if (!found) throw bytesNotUploaded();
@@ -86,31 +83,52 @@ export class Completion {
     }, "unobserved");
   }
 
-  /** Checks the state again, because another caller or retention may have changed it. @returns false if it is complete already */
-  #complete(tx: Tx, actor: Actor, uploadId: string): boolean {
-    const { clock, settings, audit } = this.dependencies;
-    const artifact = store.findUpload(tx, uploadId);
-    if (!artifact) throw uploadNotFound();
-    if (isComplete(artifact)) return false;
-    const nowMs = clock.nowMs();
-    if (nowMs >= artifact.windowEndsAtMs) throw windowOver();
-    const { id, sessionId, sharingMode, userId: owner, sha256, sizeBytes } = artifact;
+  /** @param wanted `proved` is the state in which `#prove` has found the announced bytes */
+  #settle(
+    tx: Tx,
+    wanted: { actor: Actor; viewer: Viewer; uploadId: string; proved: ArtifactRow | undefined },
+  ): { state: "completed" | "known" | "unproved"; upload: ArtifactRow } {
+    const { actor, viewer, uploadId, proved } = wanted;
+    const upload = store.findUpload(tx, { organizationId: viewer.organizationId, id: uploadId });
+    if (!upload) throw uploadNotFound();
+    if (!mayManage(upload, viewer)) throw notOwnUpload();
+    if (isComplete(upload)) return { state: "known", upload };
+    const nowMs = this.dependencies.clock.nowMs();
+    if (nowMs >= upload.windowEndsAtMs) throw windowOver();
+    if (upload.status === "failed") throw contentDiffers();
+    // Owners of equal bytes share a file, so an existing file does not prove that this owner has the bytes.
+    if (upload.store === "local" && upload.storedAtMs === null) throw bytesNotUploaded();
+    const provedBytes = proved?.sizeBytes ?? this.#localSizeOf(upload);
+    if (provedBytes !== upload.sizeBytes) return { state: "unproved", upload };
+    this.#complete(tx, { actor, upload, nowMs });
+    return { state: "completed", upload };
+  }
+
+  #localSizeOf({ store: kind, place }: ArtifactRow): number | undefined {
+    return kind === "local" ? this.dependencies.blobs.size(parseDigest(place)) : undefined;
+  }
+
+  #complete(
+    tx: Tx,
+    { actor, upload, nowMs }: { actor: Actor; upload: store.FoundUpload; nowMs: number },
+  ): void {
+    const { settings, audit } = this.dependencies;
+    const { id, sessionId, sharingMode, userId: owner, sha256, sizeBytes } = upload;
     const expiresAtMs = nowMs + settings.retentionDays * DAY_MS;
-    if (!store.markComplete(tx, { id, nowMs, expiresAtMs })) throw bytesNotUploaded();
+    store.markComplete(tx, { id, nowMs, expiresAtMs });
     const supersededUntilMs = nowMs + settings.supersededDays * DAY_MS;
-    if (artifact.currentArtifactId !== null)
-      store.supersedeOthers(tx, artifact, { nowMs, expiresAtMs: supersededUntilMs });
+    if (upload.currentArtifactId !== null)
+      store.supersedeOthers(tx, upload, { nowMs, expiresAtMs: supersededUntilMs });
     store.promote(tx, {
-      ...metadataOf(artifact),
+      ...metadataOf(upload),
       id: sessionId,
       sharingMode,
-      searchText: searchTextOf(artifact.nativeSessionId, artifact),
+      searchText: searchTextOf(upload.nativeSessionId, upload),
       currentArtifactId: id,
       updatedAtMs: nowMs,
     });
     const after = { artifact_id: id, owner, sha256, size_bytes: sizeBytes };
     audit.record(tx, { actor, action: "captured_session.complete", target: sessionId, after });
-    return true;
   }
 }
 

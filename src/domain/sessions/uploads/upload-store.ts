@@ -4,6 +4,7 @@ import { and, eq, getTableColumns, inArray, isNull, ne, sql } from "drizzle-orm"
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, equalAll, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
 import { type ArtifactRow, metadataOf, type SessionRow } from "../model.ts";
+import type { RowId } from "../store.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants, sessionPending } from "../tables.ts";
 
 const selectNative = statement((connection) =>
@@ -132,13 +133,16 @@ const selectUpload = statement((connection) =>
     })
     .from(sessionArtifacts)
     .innerJoin(capturedSessions, eq(capturedSessions.id, sessionArtifacts.sessionId))
-    .where(equalAll(sessionArtifacts, "id"))
+    .where(equalAll(sessionArtifacts, "id", "organizationId"))
     .limit(1)
     .prepare(),
 );
 
 /** @returns the artifact in any state, with what its completion needs of its session */
-export const findUpload = (connection: Connection, id: string) => selectUpload(connection).get({ id });
+export const findUpload = (connection: Connection, { organizationId, id }: RowId) =>
+  selectUpload(connection).get({ organizationId, id: id.toLowerCase() });
+
+export type FoundUpload = NonNullable<ReturnType<typeof findUpload>>;
 
 const updateComplete = statement((connection) =>
   connection
@@ -152,11 +156,9 @@ const updateComplete = statement((connection) =>
     .prepare(),
 );
 
-/** @returns whether this call completed the artifact */
-export const markComplete = (
-  tx: Tx,
-  completed: { id: string; nowMs: number; expiresAtMs: number },
-): boolean => changesOf(updateComplete(tx).run(completed)) > 0;
+/** Completes a pending artifact. */
+export const markComplete = (tx: Tx, completed: { id: string; nowMs: number; expiresAtMs: number }): void =>
+  void updateComplete(tx).run(completed);
 
 const updateSuperseded = statement((connection) =>
   connection

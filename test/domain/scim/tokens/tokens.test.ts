@@ -431,9 +431,17 @@ describe("the last use", () => {
       writes += 1;
       return world.db.write(fn, topic);
     };
-    const { read, readConsistently, hold, writeInSteps, writeGrouped, writeInBackground } = world.db;
-    const unchanged = { read, readConsistently, hold, writeInSteps, writeGrouped, writeInBackground };
-    const db = { ...unchanged, write, revision: world.db.revision, close: world.db.close };
+    const { read, readConsistently, hold, writeRepeatable, writeInSteps, writeGrouped, writeInBackground } =
+      world.db;
+    const writing = { write, writeRepeatable, writeInSteps, writeGrouped, writeInBackground };
+    const db = {
+      read,
+      readConsistently,
+      hold,
+      ...writing,
+      revision: world.db.revision,
+      close: world.db.close,
+    };
     const counted = tokensOf({ ...world, db });
     for (let request = 0; request < 100; request += 1) counted.check.authenticate(secret);
     await settled(world);
