@@ -186,7 +186,7 @@ export class WriteQueue {
       return answers;
     } catch (error) {
       const failure = this.#undone(error);
-      if (failure === CHANGED) return this.#commit(batch, "savepoints");
+      if (failure === CHANGED) return this.#commit(batch, "savepoint");
       if (isDiskFull(failure)) {
         const isNeeded = batch.some((job) => !job.isDeferrable);
         if (isNeeded && this.options.reserve?.release()) return this.#commit(batch);
@@ -196,21 +196,21 @@ export class WriteQueue {
     }
   }
 
-  /** @throws CHANGED if the batch must be repeated with savepoints: most jobs that throw have only read, so this is rare */
+  /** @throws CHANGED if the batch must be repeated with a savepoint each: most jobs that throw have only read, so this is rare */
   #runJob(job: ShortJob, protection: Protection): Answer {
     if (job.isDeferrable && this.options.reserve?.isInUse) return () => job.fail(diskFull());
     takeChangedTopics(this.#tx); // clears the marks of a failed job
-    if (protection === "savepoints") this.#run("SAVEPOINT job");
+    if (protection === "savepoint") this.#run("SAVEPOINT job");
     const before = protection === "repeat" ? this.#changes() : undefined;
     try {
       const answer = job.run(this.#tx);
-      if (protection === "savepoints") this.#run("RELEASE job");
+      if (protection === "savepoint") this.#run("RELEASE job");
       return answer;
     } catch (error) {
       // After some failures, such as a full disk, SQLite ends the transaction itself. Then every job of the batch has failed.
       if (!this.writer.inTransaction) throw error;
       if (protection === "repeat" && this.#changes() !== before) throw CHANGED;
-      if (protection === "savepoints")
+      if (protection === "savepoint")
         for (const control of ["ROLLBACK TO job", "RELEASE job"]) this.#run(control);
       if (protection === "rollback")
         for (const control of ["ROLLBACK", "BEGIN IMMEDIATE"]) this.#run(control);
@@ -260,14 +260,14 @@ export class WriteQueue {
 
 /**
  * How the other jobs of a batch are protected from one that fails after a change: by rolling back the transaction of a single job, by
- * savepoints, or by repeating the batch with savepoints.
+ * a savepoint for each, or by repeating the batch with those.
  */
-type Protection = "rollback" | "savepoints" | "repeat";
+type Protection = "rollback" | "savepoint" | "repeat";
 
-/** Savepoints take as long as two rows for each job. */
+/** A savepoint takes as long as two rows. */
 function protectionOf(batch: readonly ShortJob[]): Protection {
   if (batch.length === 1) return "rollback";
-  return batch.every(({ isRepeatable }) => isRepeatable) ? "repeat" : "savepoints";
+  return batch.every(({ isRepeatable }) => isRepeatable) ? "repeat" : "savepoint";
 }
 
 /** The batch must be repeated. */
