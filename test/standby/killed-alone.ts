@@ -86,7 +86,7 @@ async function restart(
     await replication.exited;
     await Bun.sleep(litestreamMs);
     if (units.resets)
-      await succeed(["replica", "renew", "--if-doubtful", "--data-dir", data, ...stage.settings]);
+      await succeed(["replica", "reset", "--if-doubtful", "--data-dir", data, ...stage.settings]);
     return await stage.startLitestream(data);
   };
   const service = async () => {
@@ -106,7 +106,7 @@ async function restart(
 async function resetReplica(stage: Stage, machine: Machine): Promise<Machine> {
   machine.replication.kill("SIGTERM");
   await machine.replication.exited;
-  await succeed(["replica", "renew", "--data-dir", machine.data, ...stage.settings]);
+  await succeed(["replica", "reset", "--data-dir", machine.data, ...stage.settings]);
   const replication = await stage.startLitestream(machine.data);
   const stop = async () => {
     machine.service.signal("SIGKILL");

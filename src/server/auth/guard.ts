@@ -1,6 +1,7 @@
 // Decides who may call a route. Every route declares `requires`; the check runs before the body, query or path is read. The
 // access area authenticates; this file finds the credential and compares it with the requirement.
 import { bearer } from "@elysiajs/bearer";
+import { bearerTokenIn } from "./bearer-token.ts";
 import { Elysia } from "elysia";
 import type { Authenticator, Principal } from "../../domain/access/authentication/authenticate.ts";
 import { type Scope, USER_SCOPES } from "../../domain/access/wire.ts";
@@ -124,14 +125,14 @@ function requireScope(principal: Principal, scope: Scope): void {
 const SCHEME = "Bearer ";
 
 /**
- * The plugin also accepts `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts here.
+ * The plugin also accepts `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts here. It knows one
+ * spelling of the scheme, which all but a few callers use.
  * @param bearer the token as the plugin found it, not necessarily in the Authorization header
  * @returns the bearer token; a request with one never falls back to the cookie, even if the token is invalid
  */
 function tokenOf(request: Request, bearer: string | undefined): string | undefined {
-  const header = request.headers.get("authorization");
-  if (header === SCHEME.trim()) return "";
-  return header?.startsWith(SCHEME) ? bearer : undefined;
+  const isUsual = request.headers.get("authorization")?.startsWith(SCHEME);
+  return isUsual ? bearer?.trimStart() : bearerTokenIn(request);
 }
 
 /** @returns the user of the session cookie */

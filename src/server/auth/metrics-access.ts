@@ -3,6 +3,7 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { equalInConstantTime } from "../../platform/crypto/constant-time.ts";
 import type { Secret } from "../../platform/secret.ts";
+import { bearerTokenIn } from "./bearer-token.ts";
 import type { Exchange } from "../http/exchange.ts";
 
 const loopback = new BlockList();
@@ -23,8 +24,8 @@ export function canReadMetrics(
   { address }: Pick<Exchange, "address">,
   { token, origin }: MetricsAccess,
 ): boolean {
-  const given = request.headers.get("authorization");
-  if (token && given !== null && equalInConstantTime(given, `Bearer ${token.reveal()}`)) return true;
+  const given = bearerTokenIn(request);
+  if (token && given !== undefined && equalInConstantTime(given, token.reveal())) return true;
   if (address === null || FORWARDING_HEADERS.some((name) => request.headers.has(name))) return false;
   return isLocal(address) && isLocal(new URL(origin).hostname.replace(/^\[|\]$/g, "")) && isForLocal(request);
 }

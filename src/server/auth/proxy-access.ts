@@ -3,13 +3,13 @@
 import { equalInConstantTime } from "../../platform/crypto/constant-time.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
+import { bearerTokenIn } from "./bearer-token.ts";
 import { unrouted } from "../http/problems/refusal.ts";
 
 /** @throws HttpError 404 where no token is configured; DomainError `access.proxy_token_invalid` */
 export function admitProxy(request: Request, token: Secret | undefined): void {
   if (!token) throw unrouted(request.method, []);
-  const given = request.headers.get("authorization") ?? "";
-  if (equalInConstantTime(given, `Bearer ${token.reveal()}`)) return;
+  if (equalInConstantTime(bearerTokenIn(request) ?? "", token.reveal())) return;
   throw new DomainError(
     "unauthenticated",
     "access.proxy_token_invalid",

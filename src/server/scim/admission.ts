@@ -1,5 +1,6 @@
 // Admits identity providers: extracts the token, has it verified, and applies its rate limit. src/domain/scim defines and
 // compares tokens.
+import { bearerTokenIn } from "../auth/bearer-token.ts";
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
 import type { ScimCaller } from "../../domain/scim/model.ts";
@@ -85,8 +86,7 @@ export function changingProviderOf(request: Request): ScimCaller {
 function presentedToken(request: Request): string | undefined {
   const header = request.headers.get("authorization");
   if (header === null || header.length > AUTHORIZATION_LENGTH_MAX) return undefined;
-  const [scheme] = /^bearer +/i.exec(header) ?? [];
-  return scheme && header.slice(scheme.length).trim();
+  return bearerTokenIn(request)?.trim();
 }
 
 function tooMany(what: string, retryAfterSeconds: number, budget: SpentBudget): DomainError {
