@@ -1,13 +1,13 @@
 // Decides who may call a route. Every route declares `requires`; the check runs before the body, query or path is read. The
 // access area authenticates; this file finds the credential and compares it with the requirement.
 import { bearer } from "@elysiajs/bearer";
-import { bearerTokenIn } from "./bearer-token.ts";
 import { Elysia } from "elysia";
 import type { Authenticator, Principal } from "../../domain/access/authentication/authenticate.ts";
 import { type Scope, USER_SCOPES } from "../../domain/access/wire.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { createAddressCheck, type Schemas } from "../http/bodies/validation.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import { bearerTokenIn } from "./bearer-token.ts";
 import { sessionTokenOf } from "./cookies.ts";
 import type { TokenVerificationLimit } from "./token-verification-limit.ts";
 

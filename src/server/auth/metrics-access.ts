@@ -3,8 +3,8 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { equalInConstantTime } from "../../platform/crypto/constant-time.ts";
 import type { Secret } from "../../platform/secret.ts";
-import { bearerTokenIn } from "./bearer-token.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { bearerTokenIn } from "./bearer-token.ts";
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");

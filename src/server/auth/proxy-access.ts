@@ -3,8 +3,8 @@
 import { equalInConstantTime } from "../../platform/crypto/constant-time.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
-import { bearerTokenIn } from "./bearer-token.ts";
 import { unrouted } from "../http/problems/refusal.ts";
+import { bearerTokenIn } from "./bearer-token.ts";
 
 /** @throws HttpError 404 where no token is configured; DomainError `access.proxy_token_invalid` */
 export function admitProxy(request: Request, token: Secret | undefined): void {

@@ -1,6 +1,6 @@
 // Admits identity providers: extracts the token, has it verified, and applies its rate limit. src/domain/scim defines and
 // compares tokens.
-import { bearerTokenIn } from "../auth/bearer-token.ts";
+
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
 import type { ScimCaller } from "../../domain/scim/model.ts";
@@ -8,6 +8,7 @@ import type { Scim } from "../../domain/scim/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError, invariant, type SpentBudget } from "../../platform/errors.ts";
 import { createRates, type RateLimit } from "../../platform/rate-limit.ts";
+import { bearerTokenIn } from "../auth/bearer-token.ts";
 import { type Exchange, exchangeOf, type ScimExchange } from "../http/exchange.ts";
 
 /** Longer headers cannot contain one of our tokens and are not parsed. */

@@ -232,6 +232,10 @@ const CASES: Record<string, Case> = {
     verdict: refused,
   },
   "the metrics token": { send: async () => ({ token: METRICS_TOKEN }), verdict: onlyMetrics },
+  "the metrics token after a scheme in other letters": {
+    send: async () => ({ headers: { authorization: `bEARER ${METRICS_TOKEN}` } }),
+    verdict: onlyMetrics,
+  },
   "a local caller without a credential": { send: async () => ({ address: "127.0.0.1" }), verdict: refused },
 };
 
@@ -315,6 +319,20 @@ test("refuses an empty bearer token instead of using the cookie", async () => {
     }
   }
 });
+
+test.each(["bearer ", "BEARER ", "Bearer   ", "bearer  "])(
+  "accepts the scheme of a token in any case, with any number of spaces: %p",
+  async (scheme) => {
+    const { accessToken, cookie } = await testServer.signedIn("admin");
+    const ask = async (token: string) => {
+      const sent = { cookie, headers: { authorization: `${scheme}${token}` } };
+      return (await testServer.request("GET", "/admin/users", sent)).status;
+    };
+    expect(await ask(accessToken)).toBe(200);
+    expect(await ask("garbage")).toBe(401);
+    expect(await ask("")).toBe(401);
+  },
+);
 
 test("refuses an unauthenticated caller before validating path or query", async () => {
   const outcome = async (path: string) => (await testServer.request("GET", path)).status;

@@ -45,6 +45,12 @@ describe("authentication", () => {
     "a header that is too long": `Bearer ${"x".repeat(AUTHORIZATION_LENGTH_MAX)}`,
   };
 
+  test.each(["bearer ", "BEARER   "])("accepts the scheme %p", async (scheme) => {
+    const scim = await sharedScim();
+    const headers = { authorization: `${scheme}${SCIM_TOKEN}` };
+    expect((await scim.ask("GET", "/Users", { token: undefined, headers })).status).toBe(200);
+  });
+
   test.each(Object.entries(WAYS))(
     "SCIM-2 refuses %s with the text of every other refusal",
     async (_, authorization) => {

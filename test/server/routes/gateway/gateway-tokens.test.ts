@@ -173,6 +173,13 @@ describe("the inference proxy", () => {
     expect(JSON.stringify(site.logged)).not.toContain(credential);
   });
 
+  test("accepts the scheme of the proxy's token in any case", async () => {
+    const body = { user_id: ana.user.id, gateway_session_id: ana.user.id };
+    const headers = { authorization: `bearer ${PROXY_TOKEN}` };
+    const response = site.request("POST", "/internal/gateway/resolve", { headers, body });
+    expect(await outcome(response)).not.toContain("access.proxy_token_invalid");
+  });
+
   test("refuses callers other than the proxy", async () => {
     const body = { user_id: ana.user.id, gateway_session_id: ana.user.id };
     for (const token of [ana.accessToken, `${PROXY_TOKEN}x`, ""]) {
