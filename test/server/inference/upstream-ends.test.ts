@@ -69,11 +69,14 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
     },
   );
 
-  test("looks unfinished at every byte of JSON that has neither a length nor chunks", async () => {
-    const bytes = Buffer.from('{"a":["}\\"]}",{"b":"\\\\"}],"c":1}\n');
-    sendUnframed("application/json; charset=utf-8", bytes);
-    expect(await completeAt(CHAT.path, bytes)).toEqual([bytes.length - 1, bytes.length]);
-  });
+  test.each(['{"a":["}\\"]}",{"b":"\\\\"}],"c":1}', '[{"a":"["}]', '"alive]"'])(
+    "looks unfinished at every byte of %s, which has neither a length nor chunks",
+    async (json) => {
+      const bytes = Buffer.from(` ${json}\n`);
+      sendUnframed("application/json; charset=utf-8", bytes);
+      expect(await completeAt(CHAT.path, bytes)).toEqual([bytes.length - 1, bytes.length]);
+    },
+  );
 
   test.each([
     ["text/plain", []],

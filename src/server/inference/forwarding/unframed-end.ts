@@ -44,10 +44,10 @@ class UnframedEventStream implements UnframedEnd {
   }
 }
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [SPACE, QUOTE, BACKSLASH] = [0x20, 0x22, 0x5c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** All responses of the APIs are objects or lists, which are complete when every bracket is closed. */
+/** Complete when every bracket and string is closed. A number or a word that is cut short looks complete, but no API answers with one. */
 class UnframedJson implements UnframedEnd {
   #depth = 0;
   #hasBegun = false;
@@ -62,7 +62,7 @@ class UnframedJson implements UnframedEnd {
   }
 
   get isComplete(): boolean {
-    return this.#hasBegun && this.#depth === 0;
+    return this.#hasBegun && this.#depth === 0 && !this.#isInString;
   }
 
   #passString(byte: number): void {
@@ -72,11 +72,9 @@ class UnframedJson implements UnframedEnd {
   }
 
   #pass(byte: number): void {
-    if (byte === QUOTE) {
-      this.#isInString = true;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      this.#hasBegun = true;
-      this.#depth += 1;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#depth -= 1;
+    this.#hasBegun ||= byte > SPACE;
+    if (byte === QUOTE) this.#isInString = true;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#depth += 1;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#depth -= 1;
   }
 }
