@@ -1,4 +1,4 @@
-// The sealed values in the database, by area. Sealing again with another key reaches all of it.
+// The sealed values in the database, by area. Replacing the sealing key covers all of them.
 import type { Sealing } from "../platform/crypto/sealing.ts";
 import { authenticatorSecrets } from "./access/second-factor/sealed-app-secrets.ts";
 import { accessSecrets } from "./access/tokens/signing-keys.ts";

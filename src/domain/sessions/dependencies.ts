@@ -23,9 +23,9 @@ export interface SessionsDependencies {
   harnesses(): readonly Harness[];
   settings: SessionSettings;
   stores: ObjectStores;
-  /** of the local store */
+  /** objects of the local store */
   blobs: Blobs;
   links: ObjectLinks;
-  /** reads transcripts; in this process if omitted */
+  /** reads transcripts; default: in this process */
   transcriptReader?: TranscriptReader | undefined;
 }

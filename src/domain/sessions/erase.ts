@@ -1,5 +1,5 @@
-// Erases a person's captured sessions with their bytes, and what others shared with the person. The objects are deleted by the
-// next turn of the retention job.
+// Erases a user's captured sessions with their bytes, and what others shared with the user. The next run of the retention job
+// deletes the objects.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import { dropGrantsOf, dropSession, listOwned } from "./removal-store.ts";
 

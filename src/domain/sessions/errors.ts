@@ -21,7 +21,7 @@ export function refuseRequest(problems: readonly Problem[]): void {
 }
 
 export const captureOff = () =>
-  new DomainError("forbidden", "sessions.capture_off", "the policy does not ask for captured sessions");
+  new DomainError("forbidden", "sessions.capture_off", "the policy does not request captured sessions");
 
 export const harnessNotAllowed = (harness: string) =>
   new DomainError("forbidden", "sessions.harness_not_allowed", `the policy does not allow ${harness}`);
@@ -91,7 +91,7 @@ export const uploadNotFound = () =>
     hint: "announce the session again",
   });
 
-/** For the holder of a download address. */
+/** For the holder of a download URL. */
 export const bytesRemoved = () =>
   new DomainError(
     "not_found",
@@ -99,13 +99,13 @@ export const bytesRemoved = () =>
     "nothing is at this address: the session, or this version of it, was deleted",
   );
 
-/** For the holder of a download address that was signed before `sessions migrate`. */
+/** For the holder of a download URL that was signed before `sessions migrate`. */
 export const bytesMoved = () =>
   new DomainError("not_found", "sessions.bytes_moved", "these bytes are in another store now", {
     hint: "request a new download address",
   });
 
-/** @param id as the caller wrote it */
+/** @param id in the caller's spelling */
 export const sessionNotFound = (id: string) =>
   new DomainError("not_found", "sessions.not_found", `no captured session ${quoted(id)}`, {
     hint: "see `quartermaster sessions list`",

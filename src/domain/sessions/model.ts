@@ -19,7 +19,7 @@ export const ARTIFACT_FORMATS: readonly ArtifactFormat[] = [RAW_FORMAT, BUNDLE_F
 /** The profile of clients that send none. */
 export const LEGACY_PROFILE = "legacy";
 
-/** What an uploader announces about one version of a session, and what readers see once it is complete. */
+/** Facts that an uploader announces about one version of a session, and that readers see once it is complete. */
 export type SessionMetadata = Pick<
   ArtifactRow,
   | "artifactFormat"
@@ -32,7 +32,7 @@ export type SessionMetadata = Pick<
   | "capturedAtMs"
 >;
 
-/** @returns only those members of an artifact, of a session, or of the columns of their tables */
+/** @returns only these members of an artifact, a session, or the columns of their tables */
 export const metadataOf = <Row extends Record<keyof SessionMetadata, unknown>>({
   artifactFormat,
   resumable,

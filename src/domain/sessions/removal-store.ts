@@ -23,7 +23,7 @@ export const listOwned = (tx: Tx, userId: string): Pick<SessionRow, "id">[] =>
     .where(eq(capturedSessions.userId, userId))
     .all();
 
-/** Drops what others shared with the user by name. @returns how many sessions */
+/** Removes the user from sessions that others shared by name. @returns how many sessions */
 export const dropGrantsOf = (tx: Tx, userId: string): number =>
   tx
     .delete(sessionGrants)

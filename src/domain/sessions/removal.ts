@@ -1,4 +1,4 @@
-// Removes a session: it disappears immediately, and its objects are deleted right after, or by the next run of the job.
+// Removes a session: it disappears immediately, and its objects are deleted right afterwards or by the next run of the job.
 import type { Actor } from "../shared/actor.ts";
 import type { SessionsDependencies } from "./dependencies.ts";
 import { notOwnUpload, onHold, sessionNotFound } from "./errors.ts";
@@ -10,7 +10,7 @@ import { mayManage } from "./visibility.ts";
 
 type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit"> & { removals: Removals };
 
-/** Objects that are deleted before the caller is answered. */
+/** Number of objects to delete before the response. */
 const DRAINED_AT_ONCE = 20;
 
 export class SessionRemoval {

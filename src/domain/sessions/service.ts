@@ -54,7 +54,7 @@ import { visibleSession } from "./visibility.ts";
 
 /** The dependencies of the area. */
 export interface SessionsOptions extends Omit<SessionsDependencies, "stores" | "blobs" | "links"> {
-  /** of captured sessions only */
+  /** objects of captured sessions only */
   sessionBlobs: Blobs;
   /** undefined unless it is configured */
   s3Objects?: ObjectStore | undefined;
@@ -68,7 +68,7 @@ async function storeState(active: ObjectStore, local: Blobs): Promise<StoreState
     return "usable";
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return "unusable"; // the caller learns no more; the requests of the store are logged and counted
+    return "unusable"; // the caller sees only this; the store's requests are logged and counted
   }
 }
 
@@ -94,7 +94,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,
     stores,
-    /** @returns whether sessions can be stored and read now; a store that refuses or does not answer is unusable */
+    /** @returns whether sessions can be stored and read now; a store that refuses or does not respond is unusable */
     storeState: () => storeState(stores.active, blobs),
     lists,
     facets: new SessionFacetLists(dependencies),

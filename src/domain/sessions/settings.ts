@@ -10,7 +10,7 @@ export interface SessionSettings {
   supersededDays: number;
   urlTtlSeconds: number;
   uploadsAtOnce: number;
-  /** of all artifacts; undefined without a limit */
+  /** maximum bytes of all artifacts; undefined without a limit */
   totalBytesMax: number | undefined;
   /** whether administrators may read the transcripts of others; each opening writes an audit entry */
   administratorsMayRead: boolean;

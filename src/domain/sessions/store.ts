@@ -1,5 +1,5 @@
-// SQL that reads single sessions and artifacts, for every part of the area. uploads/, downloads/ and removal have statements of
-// their own.
+// SQL that reads single sessions and artifacts, for every part of the area. uploads/, downloads/ and removal have their own
+// statements.
 import { eq, getTableColumns } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
 import { equalAll } from "../../platform/database/drizzle.ts";
@@ -7,7 +7,7 @@ import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import type { ArtifactRow, SessionRow, StoreKind } from "./model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants, sessionTotals } from "./tables.ts";
 
-/** The id of a row and of the organization it must belong to. */
+/** The id of a row and of the organization that it must belong to. */
 export interface RowId {
   organizationId: string;
   id: string;
@@ -56,7 +56,7 @@ const selectLinked = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the artifact of a signed address, of any organization, with the harness of its session */
+/** @returns the artifact of a signed URL, of any organization, with the harness of its session */
 export const findLinked = (connection: Connection, id: string) => selectLinked(connection).get({ id });
 
 const selectGrant = statement((connection) =>
@@ -91,10 +91,10 @@ export const totals = (connection: Connection): StoreTotals[] => selectTotals(co
 
 /** Totals of the captured sessions of an installation. */
 export interface Kept {
-  /** versions whose bytes were uploaded, also those that are not completed yet */
+  /** number of versions with uploaded bytes, including those not completed yet */
   versions: number;
   bytes: number;
-  /** uploads that were announced and whose bytes have not arrived, as far as we know: of S3 we learn it at completion */
+  /** number of announced uploads without known bytes; for S3 we learn of bytes only at completion */
   announced: { uploads: number; bytes: number };
 }
 

@@ -6,7 +6,7 @@ const ARTIFACT_STATUSES = ["pending", "complete", "superseded", "failed"] as con
 const ARTIFACT_FORMATS = ["legacy-raw", "blue-session-bundle-v1"] as const;
 const STORE_KINDS = ["local", "s3"] as const;
 
-/** What the uploader announces about one version of a session. */
+/** The announced facts about one version of a session. */
 const metadata = {
   artifactFormat: text("artifact_format", { enum: ARTIFACT_FORMATS }).notNull(),
   resumable: integer("resumable", { mode: "boolean" }).notNull(),
@@ -28,23 +28,23 @@ export const capturedSessions = sqliteTable("captured_sessions", {
   /** canonical, or `legacy` */
   profile: text("profile").notNull(),
   nativeSessionId: text("native_session_id").notNull(),
-  /** of the current artifact; of the first announced one until there is a current one */
+  /** facts of the current artifact, or of the first announced one until there is a current one */
   ...metadata,
-  /** native id, cwd, title and summary as `searchTextOf` folds them */
+  /** native id, cwd, title and summary, folded by `searchTextOf` */
   searchText: text("search_text").notNull(),
-  /** of the text in the index of searches; null until a job has put it there */
+  /** number of the text in the search index; null until a job has added it */
   searchNumber: integer("search_number"),
-  /** number of superseded artifacts; triggers keep it */
+  /** number of superseded artifacts; triggers maintain it */
   oldVersions: integer("old_versions").notNull(),
   /** null until an artifact is complete, and after the last one is removed */
   currentArtifactId: text("current_artifact_id"),
   sharingMode: text("sharing_mode", { enum: SHARING_MODES }).notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
-  /** of the last completion; sharing does not change it */
+  /** time of the last completion; sharing does not change it */
   updatedAtMs: integer("updated_at_ms").notNull(),
-  /** since when an administrator holds the session: neither retention nor deletion removes it */
+  /** since when an administrator holds the session, which prevents its removal */
   heldAtMs: integer("held_at_ms"),
-  /** since when the current artifact is removed: a download answers 410 until the row is dropped */
+  /** since when the current artifact is removed; a download answers 410 until the row is deleted */
   goneAtMs: integer("gone_at_ms"),
 });
 
@@ -66,7 +66,7 @@ export const sessionArtifacts = sqliteTable("session_artifacts", {
   createdAtMs: integer("created_at_ms").notNull(),
   /** until when the upload can be completed */
   windowEndsAtMs: integer("window_ends_at_ms").notNull(),
-  /** when the local store had proved the uploaded bytes; null before, and always in S3 */
+  /** when the local store verified the uploaded bytes; null before, and always for S3 */
   storedAtMs: integer("stored_at_ms"),
   completedAtMs: integer("completed_at_ms"),
   supersededAtMs: integer("superseded_at_ms"),
@@ -74,7 +74,7 @@ export const sessionArtifacts = sqliteTable("session_artifacts", {
   failureReason: text("failure_reason"),
   /** when the object was found missing or damaged */
   lostAtMs: integer("lost_at_ms"),
-  /** when retention may remove the artifact; the deadline of a complete one */
+  /** when retention may remove a complete artifact */
   expiresAtMs: integer("expires_at_ms").notNull(),
 });
 
@@ -84,7 +84,7 @@ export const sessionGrants = sqliteTable(
   {
     sessionId: text("session_id").notNull(),
     userId: text("user_id").notNull(),
-    /** of the session, like the harness */
+    /** copied from the session, like the harness */
     updatedAtMs: integer("updated_at_ms").notNull(),
     harness: text("harness").notNull(),
   },
@@ -103,19 +103,19 @@ export const sessionObjectRemovals = sqliteTable(
   ({ store, place }) => [primaryKey({ columns: [store, place] })],
 );
 
-/** Sums of a user's pending artifacts; triggers keep them. */
+/** Sums of a user's pending artifacts; triggers maintain them. */
 export const sessionPending = sqliteTable("session_pending", {
   userId: text("user_id").primaryKey(),
   uploads: integer("uploads").notNull(),
   bytes: integer("bytes").notNull(),
 });
 
-/** Sums of artifacts; triggers keep them. */
+/** Sums of artifacts; triggers maintain them. */
 export const sessionTotals = sqliteTable(
   "session_totals",
   {
     store: text("store", { enum: STORE_KINDS }).notNull(),
-    /** the status; `stored` for a pending artifact whose bytes are here */
+    /** the status; `stored` for a pending artifact whose bytes are stored */
     state: text("state").notNull(),
     artifacts: integer("artifacts").notNull(),
     bytes: integer("bytes").notNull(),
@@ -123,7 +123,7 @@ export const sessionTotals = sqliteTable(
   ({ store, state }) => [primaryKey({ columns: [store, state] })],
 );
 
-/** Numbers of sessions with a current artifact, by the users who see them; triggers update them. */
+/** Numbers of sessions with a current artifact, by the users who see them; triggers maintain them. */
 export const sessionCounts = sqliteTable(
   "session_counts",
   {
@@ -134,7 +134,7 @@ export const sessionCounts = sqliteTable(
     /** empty for the organization */
     ownerId: text("owner_id").notNull(),
     harness: text("harness").notNull(),
-    /** of the last completion, in days since 1970 */
+    /** day of the last completion, in days since 1970 */
     day: integer("day").notNull(),
     sessions: integer("sessions").notNull(),
   },

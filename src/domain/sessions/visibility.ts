@@ -1,5 +1,5 @@
-// Decides who may see a session: its owner, users that it is shared with, and administrators, all within one organization.
-// Suspended and removed users cannot authenticate, so they never get here.
+// Decides who may see a session: its owner, its recipients, and administrators, all within one organization. Suspended and removed
+// users cannot authenticate, so they never get here.
 import type { Connection } from "../../platform/database/database.ts";
 import { sessionNotFound, sessionNotVisible } from "./errors.ts";
 import type { SessionRow, Viewer } from "./model.ts";
@@ -25,10 +25,10 @@ export function visibleSession(connection: Connection, viewer: Viewer, id: strin
   return session;
 }
 
-/** Why somebody may read what is in a session. */
+/** Why a viewer may read the content of a session. */
 export type ReadingRight = "owner" | "recipient" | "administrator";
 
-/** @returns undefined for an administrator who may know that the session exists, but may not read it */
+/** @returns undefined for an administrator who may know that the session exists but may not read it */
 export function rightToRead(
   connection: Connection,
   session: Pick<SessionRow, "id" | "userId" | "sharingMode">,

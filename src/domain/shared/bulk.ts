@@ -3,13 +3,13 @@
 import { Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
 
-/** Ids of one selection, and rows of one slice of a filter. */
+/** Maximum number of ids in one selection, and of rows in one slice of a filter. */
 export const BULK_ROWS_MAX = 100;
 
 /** The outcome of one row. */
 export interface BulkRow {
   id: string;
-  /** as people know the row; undefined for a row that does not exist */
+  /** readable name of the row; undefined for a row that does not exist */
   name: string | undefined;
   result: "done" | "unchanged" | "refused";
   /** why it is unchanged or refused, or what else changes with it, as a clause */
@@ -18,7 +18,7 @@ export interface BulkRow {
 
 export interface BulkSlice {
   rows: readonly BulkRow[];
-  /** continues after these rows; null at the end */
+  /** cursor of the next slice; null at the end */
   next: string | null;
 }
 
@@ -30,11 +30,11 @@ export function readBulkIds(ids: readonly string[], problems: Problem[]): string
   return different;
 }
 
-/** The result of one slice on the wire. */
+/** The result of one slice in the API. */
 export const BulkResult = Type.Object({
-  dry_run: Type.Boolean({ description: "Nothing was changed; each result is what would happen" }),
+  dry_run: Type.Boolean({ description: "Nothing was changed; each result shows what would happen" }),
   matching: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-    description: "Rows that the selection has; null for a later slice, which does not count again",
+    description: "Number of rows in the selection; null for a later slice, which does not count again",
   }),
   items: Type.Array(
     Type.Object({
@@ -52,7 +52,7 @@ export const BulkResult = Type.Object({
   }),
 });
 
-/** @returns the result on the wire */
+/** @returns the result for the API */
 export const toBulkResult = (
   { rows, next }: BulkSlice,
   about: { isDryRun: boolean; matching: number | null },

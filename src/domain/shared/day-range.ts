@@ -1,4 +1,4 @@
-// Reads the ranges by which lists are filtered: days in UTC, with the first and the last day included, or times.
+// Reads the ranges of list filters: days in UTC, including the first and the last day, or times.
 
 import { DAY_MS, parseExactTime } from "../../platform/clock.ts";
 import type { Problem } from "../../platform/errors.ts";
@@ -10,9 +10,9 @@ export interface DayRangeQuery {
 }
 
 export interface DayRange {
-  /** UTC milliseconds, included */
+  /** UTC milliseconds, inclusive */
   fromMs: number | undefined;
-  /** UTC milliseconds, excluded */
+  /** UTC milliseconds, exclusive */
   beforeMs: number | undefined;
 }
 
@@ -33,13 +33,13 @@ export function readDayRange(
   return { fromMs, beforeMs: toMs === undefined ? undefined : toMs + DAY_MS };
 }
 
-/** What each end of a range of times may be, for the documentation of parameters. */
-export const FIRST_TIME = "First day in UTC, or RFC 3339 time from which on";
-export const LAST_TIME = "Last day in UTC, or RFC 3339 time before which";
+/** Descriptions of both ends of a time range, for the documentation of parameters. */
+export const FIRST_TIME = "First day in UTC, or an inclusive RFC 3339 time";
+export const LAST_TIME = "Last day in UTC, or an exclusive RFC 3339 time";
 
 /**
- * Reads two ends, each a day as `readDayRange` takes it, or an RFC 3339 time: included at the beginning, excluded at the end.
- * Callers whose days are those of another time zone send times.
+ * Reads two ends, each a day as in `readDayRange`, or an RFC 3339 time: inclusive at the beginning, exclusive at the end. Callers
+ * with days in another time zone send times.
  * @param name of the filter: `last_seen` for `last_seen_from` and `last_seen_to`
  */
 export function readTimeRange(

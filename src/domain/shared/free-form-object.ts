@@ -4,7 +4,7 @@ import { isJsonObject } from "../../platform/json/json-object.ts";
 import { jsonTypeOf, type ObjectReader } from "../../platform/text/object-reader.ts";
 import { reportUnusable } from "../../platform/text/unusable-values.ts";
 
-/** size of one object as JSON */
+/** maximum bytes of one object as JSON */
 export const FREE_FORM_OBJECT_BYTES_MAX = 65_536;
 export const FREE_FORM_OBJECT_DEPTH_MAX = 32;
 

@@ -1,6 +1,6 @@
-// The ids of models, as gateways list them and policies assign them. They are compared byte by byte and never changed.
+// The ids of models, which gateways list and policies assign. They are compared byte by byte and never changed.
 
-/** UTF-16 units of an id. */
+/** Maximum UTF-16 units of an id. */
 export const MODEL_ID_CHARACTERS_MAX = 512;
 
 const CONTROL_CHARACTER = /\p{Cc}/u;

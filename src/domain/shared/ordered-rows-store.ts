@@ -1,4 +1,4 @@
-// SQL for a list in the order of two columns, for page-steps.ts. The list's own store names table, columns and conditions.
+// SQL for a list in the order of two columns, for page-steps.ts. The list's own store supplies table, columns and conditions.
 import { and, asc, count, desc, is, type Placeholder, SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteSelect, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../platform/database/database.ts";
@@ -9,7 +9,7 @@ export interface RowOrder {
   table: SQLiteTable;
   /** a table that has the first column, with one row for each row of `table` */
   joined?: { table: SQLiteTable; on: SQL } | undefined;
-  /** text or whole numbers, then text that makes the place unique; text if it is no column of a drizzle table */
+  /** text or whole numbers, then text that makes the position unique; text if it is not a column of a drizzle table */
   columns: readonly [SQLiteColumn | SQL, SQLiteColumn];
   isDescending?: boolean;
   /** bounds of the first column */
@@ -19,9 +19,9 @@ export interface RowOrder {
 
 export interface OrderedList<Row> {
   order: RowOrder;
-  /** selects the rows of the list: equality of the columns that an index has before those of the order */
+  /** selects the rows of the list: equality of the index columns that precede those of the order */
   within: SQL;
-  /** which of them match; undefined for all */
+  /** condition for matching rows; undefined for all */
   matching: SQL | undefined;
   /** see OrderedRows */
   stepRows?: number | undefined;
@@ -29,7 +29,7 @@ export interface OrderedList<Row> {
   read(where: SQL | undefined, window: { offset: number; limit: number }): Row[];
 }
 
-/** @returns the list for `pageInSteps`; its statements are compiled once, when they are needed: a long list takes many steps */
+/** @returns the list for `pageInSteps`; its statements are compiled once on demand, because a long list takes many steps */
 export function orderedRows<Row>(connection: Connection, list: OrderedList<Row>): OrderedRows<Row> {
   const { order, within, matching, stepRows } = list;
   const counted = lazily(() =>
@@ -92,7 +92,7 @@ export const NAMED: Bounds<Placeholder> = {
   upToSecond: sql.placeholder("upToSecond"),
 };
 
-/** Before and after every row, so that one compiled statement serves every span. */
+/** Values before and after every row, so that one compiled statement serves every span. */
 const LOWEST = { number: Number.MIN_SAFE_INTEGER, text: "" };
 const HIGHEST = { number: Number.MAX_SAFE_INTEGER, text: "\u{10ffff}" };
 
@@ -111,7 +111,7 @@ export function boundsOf(
   return { afterFirst: start.first, afterSecond: start.second, upToFirst: end.first, upToSecond: end.second };
 }
 
-/** Row values, because SQLite finds both ends of such a range in an index. */
+/** Uses row values, because SQLite finds both ends of such a range in an index. */
 export function isInSpan(
   { columns: [first, second], isDescending }: RowOrder,
   { afterFirst, afterSecond, upToFirst, upToSecond }: Bounds<string | number | Placeholder>,
@@ -125,13 +125,16 @@ export function isInSpan(
 
 /** Users whom another area selects, for a list of users. */
 export interface UserSet {
-  /** a condition on a column with ids of users */
+  /** a condition on a column of user ids */
   holds(userId: SQLiteColumn): SQL;
-  /** at most USER_CANDIDATES_MAX ids, of all users of whom it may hold; undefined for more: then the list reads every user */
+  /**
+   * at most USER_CANDIDATES_MAX ids, including all users for whom it may hold; undefined for more, and then the list reads every
+   * user
+   */
   ids?: readonly string[] | undefined;
-  /** how many there are, if that is known */
+  /** their number, if known */
   total?: number | undefined;
 }
 
-/** Users of a set that a list reads one by one, instead of every user. */
+/** Maximum number of users that a list reads one by one instead of reading every user. */
 export const USER_CANDIDATES_MAX = 5_000;

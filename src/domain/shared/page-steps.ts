@@ -1,20 +1,20 @@
-// Reads long lists in steps of STEP_ROWS rows, so that the event loop can turn between two of them. Needs rows in a fixed order;
+// Reads long lists in steps of STEP_ROWS rows, so that the event loop can turn between them. Needs rows in a fixed order;
 // ordered-rows-store.ts has the SQL.
 import type { Db, Topic } from "../../platform/database/database.ts";
 import type { Steps } from "../../platform/steps.ts";
 
-/** Rows that one step reads, whether they match or not: about a millisecond with a filter of the table itself. */
+/** Number of rows that one step reads, matching or not. Takes about a millisecond with a filter of the table itself. */
 export const STEP_ROWS = 1_000;
-/** Rows of a step whose filter reads a row of another table for each of them. */
+/** Number of rows of a step whose filter reads a row of another table for each. */
 export const JOINED_STEP_ROWS = 500;
 
-/** The place of a row in the order. */
+/** The position of a row in the order. */
 export interface Place {
   first: string | number;
   second: string;
 }
 
-/** The rows after a place, up to and including another; without one, from the beginning or to the end. */
+/** The rows after a position, up to and including another; default: from the beginning, and to the end. */
 export interface Span {
   after?: Place | undefined;
   upTo?: Place | undefined;
@@ -23,9 +23,9 @@ export interface Span {
 export interface OrderedRows<Row> {
   /** whether every row matches */
   isComplete: boolean;
-  /** rows that one step reads, instead of STEP_ROWS */
+  /** number of rows per step, instead of STEP_ROWS */
   stepRows?: number | undefined;
-  /** @returns the place that many rows after a place, whether its row matches or not; undefined if fewer rows follow */
+  /** @returns the position that many rows later, whether or not its row matches; undefined if fewer rows follow */
   placeAhead(after: Place | undefined, rows: number): Place | undefined;
   /** @returns how many rows of the span match */
   count(span: Span): number;
@@ -34,7 +34,7 @@ export interface OrderedRows<Row> {
 }
 
 /**
- * Calls `work` for each step's rows, in their order. Each step sees what is committed by then.
+ * Calls `work` for each step's rows, in order. Each step sees the commits up to then.
  * @param work returns whether to continue
  */
 export function* overSpans(
@@ -53,19 +53,16 @@ export function* overSpans(
 export interface PageWindow {
   /** the row after which the page begins */
   after?: Place | undefined;
-  /** matching rows to skip */
+  /** number of matching rows to skip */
   offset: number;
   limit: number;
-  /** the total, if it is known or not wanted: then nothing after the page is read */
+  /** the total, if it is known or not needed; then nothing after the page is read */
   known?: number | undefined;
   /** counting stops soon after this total; without it, every row is counted */
   countedMax?: number | undefined;
 }
 
-/**
- * @returns the page, and the number of matching rows from `after` on; a row that moves in the order in the meantime may be missing
- *   from it
- */
+/** @returns the page, and the number of matching rows after `after`; a row that moves in the order meanwhile may be missing */
 export function* pageInSteps<Row>(
   rows: OrderedRows<Row>,
   { after, offset, limit, known, countedMax = Number.POSITIVE_INFINITY }: PageWindow,
@@ -90,7 +87,7 @@ export function* pageInSteps<Row>(
   return { items, total: known ?? total };
 }
 
-/** @returns the ids of a page's rows among those of all matching ones, in the order of SQLite */
+/** @returns the ids of a page among the ids of all matching rows, in the order of SQLite */
 export function placesOf(
   places: readonly Place[],
   { after, offset, limit, isDescending }: PageWindow & { isDescending: boolean },
@@ -116,13 +113,13 @@ export function byBytes(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** How many rows each organization has: counted again only after the revision of the topic has moved. */
+/** The number of rows of each organization, counted again only after the revision of the topic has changed. */
 export class RowTotals {
   readonly #known = new Map<string, { revision: number; total: number }>();
 
   constructor(
     private readonly db: Pick<Db, "revision">,
-    /** that moves with every new and every removed row */
+    /** topic whose revision changes with every new or removed row */
     private readonly topic: Topic,
   ) {}
 

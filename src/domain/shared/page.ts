@@ -1,23 +1,23 @@
-// Paging and searching for all lists: numbered pages, pages by key, a literal search text, and single values of a query. The
-// store of each area orders and matches its rows.
+// Paging and searching for all lists: numbered pages, pages after a cursor, a literal search text, and single values of a query.
+// The store of each area orders and matches its rows.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { UUID_PATTERN } from "../../platform/ids.ts";
 
 export const PER_PAGE_MAX = 100;
-/** rows of a page when a whole list is read */
+/** rows per page when a whole list is read */
 export const WALK_PAGE_MAX = 500;
 export const PER_PAGE_DEFAULT = 25;
 export const SEARCH_LENGTH_MAX = 200;
 
-/** The request of a caller, before any check. */
+/** The unchecked request of a caller. */
 export interface PageQuery {
   page?: number | undefined;
   perPage?: number | undefined;
   q?: string | undefined;
   /** the total of an earlier page; counting a long list takes longer than reading a page of it */
   known?: number | undefined;
-  /** the caller reads all pages one after the other, with up to WALK_PAGE_MAX rows each; never set by an HTTP request */
+  /** set if the caller reads all pages in turn, with up to WALK_PAGE_MAX rows each; never set by an HTTP request */
   isWalk?: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Page<T> {
   items: readonly T[];
   page: number;
   perPage: number;
-  /** rows on all pages */
+  /** number of rows on all pages */
   total: number;
 }
 
@@ -68,7 +68,7 @@ export function readSearchText(q: string | undefined, problems: Problem[]): stri
   if ([...text].length > SEARCH_LENGTH_MAX) {
     problems.push({ pointer: "/q", detail: `q may have at most ${SEARCH_LENGTH_MAX} characters` });
   }
-  // LIKE of SQLite ends a pattern at NUL, so that the text before it, or every row, would match.
+  // SQLite's LIKE ends a pattern at NUL, so the text before it, or every row, would match.
   if (text.includes("\0")) problems.push({ pointer: "/q", detail: "q must not contain the character NUL" });
   return text;
 }
@@ -100,7 +100,7 @@ export const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g,
 
 export const offsetOf = ({ page, perPage }: PageRequest): number => (page - 1) * perPage;
 
-/** @returns the schema of the list envelope on the wire */
+/** @returns the schema of the list envelope in the API */
 export const pageEnvelope = <T extends TSchema>(item: T) =>
   Type.Object({
     items: Type.Array(item),
@@ -110,7 +110,7 @@ export const pageEnvelope = <T extends TSchema>(item: T) =>
     total_pages: Type.Integer({ minimum: 0 }),
   });
 
-/** @returns the envelope on the wire; a page past the end has no items */
+/** @returns the envelope for the API; a page past the end has no items */
 export const toPageEnvelope = <T, W>(page: Page<T>, toItem: (item: T) => W) => ({
   items: page.items.map(toItem),
   page: page.page,
@@ -119,14 +119,14 @@ export const toPageEnvelope = <T, W>(page: Page<T>, toItem: (item: T) => W) => (
   total_pages: Math.ceil(page.total / page.perPage),
 });
 
-/** One page of a list that is paged by key: it begins after the last item of the page before. */
+/** One page of a list with a cursor: it begins after the last item of the previous page. */
 export interface KeyedPage<T> {
   items: readonly T[];
   /** `cursor` of the next page; null on the last one */
   next: string | null;
 }
 
-/** @returns the number of items of a page by key, PER_PAGE_MAX if omitted */
+/** @returns the number of items of a page after a cursor; default: PER_PAGE_MAX */
 export function readLimit(text: string | undefined, problems: Problem[]): number {
   if (text === undefined) return PER_PAGE_MAX;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -136,8 +136,8 @@ export function readLimit(text: string | undefined, problems: Problem[]): number
 }
 
 /**
- * @param rows one more than the limit, if there are that many
- * @param keyOf cursor after an item
+ * @param rows one more than the limit, if there are so many
+ * @param keyOf returns the cursor after an item
  */
 export function keyedPage<T>(rows: readonly T[], limit: number, keyOf: (item: T) => string): KeyedPage<T> {
   const items = rows.slice(0, limit);
@@ -145,7 +145,7 @@ export function keyedPage<T>(rows: readonly T[], limit: number, keyOf: (item: T)
   return { items, next: rows.length > limit && last !== undefined ? keyOf(last) : null };
 }
 
-/** @returns the schema of a page by key on the wire */
+/** @returns the schema of a page after a cursor in the API */
 export const keyedEnvelope = <T extends TSchema>(item: T) =>
   Type.Object({
     items: Type.Array(item),
@@ -154,13 +154,13 @@ export const keyedEnvelope = <T extends TSchema>(item: T) =>
     }),
   });
 
-/** @returns the page by key on the wire */
+/** @returns the page after a cursor for the API */
 export const toKeyedEnvelope = <T, W>({ items, next }: KeyedPage<T>, toItem: (item: T) => W) => ({
   items: items.map(toItem),
   next_cursor: next,
 });
 
-/** @throws DomainError of this reason that names every problem, unless there is none */
+/** @throws DomainError with this reason that names every problem, if there are any */
 export function refuseProblems(reason: string, problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const message = problems.map(({ detail }) => detail).join("; ");

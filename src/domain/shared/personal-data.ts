@@ -1,4 +1,4 @@
-// Types and helpers for erasing a person. Each area erases its own rows; domain/erasure coordinates them.
+// Types and helpers for erasing a person's data. Each area erases its own rows; domain/erasure coordinates them.
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Tx } from "../../platform/database/database.ts";
 import type { Actor } from "./actor.ts";
@@ -6,9 +6,9 @@ import type { Actor } from "./actor.ts";
 /** The identifiers of a person in the rows of all areas. */
 export interface Person {
   organizationId: string;
-  /** undefined if only an address is known, such as that of an invitation that was never accepted */
+  /** undefined if only an address is known, for example from an invitation that was never accepted */
   userId: string | undefined;
-  /** folded; present and former ones, without those of other users */
+  /** folded current and former addresses, without those of other users */
   addresses: readonly string[];
   /** names that an identity provider gave the person; another person may have the same name now */
   userNames: readonly string[];
@@ -29,7 +29,7 @@ interface Erasing {
 /** Erases the rows of one area about a person, in the transaction of the whole erasure. */
 export type ErasePersonalData = (tx: Tx, erasing: Erasing) => ErasedRows;
 
-/** Personal data outside the database, which is erased before the transaction of the erasure: a repeated erasure continues. */
+/** Personal data outside the database, which is erased before the transaction, so that a repeated erasure continues. */
 export interface OutsideData {
   /** @returns what `erase` would remove */
   count(person: Person): ErasedRows;
@@ -44,7 +44,7 @@ const PSEUDONYM_MARK = "erased-";
 
 /**
  * @param subject id of a user, or a folded address
- * @returns the same text for the same subject under one sealing key; without that key the subject cannot be identified
+ * @returns the same text for the same subject under one sealing key, without which the subject cannot be identified
  */
 export function pseudonymOf(sealing: Pick<Sealing, "mac">, subject: string): string {
   const mac = Buffer.from(sealing.mac(subject, PURPOSE), "base64url").toString("hex");

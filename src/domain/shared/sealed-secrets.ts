@@ -1,5 +1,5 @@
-// The sealed secrets of an area, for the replacement of the sealing key (system/sealing-keys.ts): counts them by key, and seals
-// them again. Each area handles its own rows. The code for private keys of signing key rings is shared.
+// The sealed secrets of an area, for replacing the sealing key (system/sealing-keys.ts): counts them by key, and seals them again.
+// Each area handles its own rows. The private keys of signing key rings share code.
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Connection, Topic, Tx } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -22,13 +22,13 @@ export interface RewrapPart {
   from: string;
   /** `next` of the previous step; undefined for the first */
   after: string | undefined;
-  /** secrets that one step reads */
+  /** number of secrets that one step reads */
   limit: number;
 }
 
 interface RewrapStep {
   rewrapped: number;
-  /** secrets left unchanged because they cannot be opened */
+  /** number of secrets left unchanged because they cannot be opened */
   unreadable: number;
   /** undefined at the end */
   next: string | undefined;
@@ -53,9 +53,9 @@ export interface SealedRow {
 }
 
 export interface SealedRowsStore<Row extends SealedRow> {
-  /** @returns how many secrets there are under each sealing key */
+  /** @returns the number of secrets under each sealing key */
   countUnder(connection: Connection): ReadonlyMap<string, number>;
-  /** @returns secrets under one sealing key, by id */
+  /** @returns secrets under one sealing key, ordered by id */
   listUnder(connection: Connection, part: RewrapPart): readonly Row[];
   /** Replaces only the wrapping of a secret. */
   rewrap(tx: Tx, row: Row, sealedAgain: string): void;
@@ -68,7 +68,7 @@ interface SealedRows<Row extends SealedRow> extends Pick<SealedSecrets, "noun" |
   contextOf(row: Row): string;
 }
 
-/** @returns the secrets of a table, of which each step handles a part */
+/** @returns the secrets of a table; each step handles some of them */
 export const sealedRows = <Row extends SealedRow>({
   noun,
   topic,
@@ -101,7 +101,7 @@ export interface SealedSigningKeys extends Pick<SealedSecrets, "noun" | "topic">
 /** @returns the sealing context of a private key of a ring */
 export const signingKeyContext = ({ kid }: Pick<SigningKeyRow, "kid">): string => `signing-key:${kid}`;
 
-/** @returns the private keys of a ring. There are few of them, so that one step handles all. */
+/** @returns the private keys of a ring. There are few, so one step handles all */
 export function sealedSigningKeys({ noun, topic, sealing, store }: SealedSigningKeys): SealedSecrets {
   const sealedIn = (connection: Connection) =>
     store.list(connection).filter(({ sealedPrivateKey }) => sealedPrivateKey !== "");

@@ -7,7 +7,7 @@ import type { GroupRow } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";
 
 export interface MemberView {
-  /** of the user */
+  /** id of the user */
   id: string;
   userName: string;
   /** the user's label inside the product */

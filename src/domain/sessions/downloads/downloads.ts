@@ -1,5 +1,4 @@
-// Offers the current version of a session to users who may see it, under an address that expires soon. Also opens such addresses
-// of the local store.
+// Offers the current version of a session to users who may see it, at a short-lived URL. Also opens such URLs of the local store.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -17,7 +16,7 @@ export interface DownloadOffer {
   expiresInSeconds: number;
 }
 
-/** A local object for a caller with its address. */
+/** A local object for the holder of its URL. */
 export interface OpenedObject {
   path: string;
   sha256: string;
@@ -27,7 +26,7 @@ export interface OpenedObject {
 
 /** The bytes of a version. */
 export interface ReadObject extends Pick<ArtifactRow, "sizeBytes" | "sha256"> {
-  /** damaged ones are recorded as lost, and throw DomainError `sessions.damaged` after the last byte */
+  /** damaged bytes are recorded as lost, and throw DomainError `sessions.damaged` after the last byte */
   bytes: AsyncIterable<Uint8Array>;
   /** ASCII without quotes */
   fileName: string;
@@ -92,7 +91,7 @@ export class Downloads {
   }
 
   /**
-   * @returns the bytes of an address of ours
+   * @returns the bytes at a URL of ours
    * @throws DomainError `sessions.bytes_removed`, `sessions.bytes_moved`, `sessions.link_refused`, `sessions.bytes_lost`
    */
   async open({ id, expires, signature }: AddressParameters): Promise<OpenedObject> {
@@ -119,7 +118,7 @@ const ID_DIGITS_SHOWN = 8;
 const fileNameOf = ({ id, harness }: Pick<SessionRow, "id" | "harness">): string =>
   `${harness}-${id.slice(0, ID_DIGITS_SHOWN)}.tgz`;
 
-/** An address works for anyone who has it, so no user is known here. */
+/** A URL works for anyone who has it, so no user is known here. */
 const holderOf = ({ organizationId }: ArtifactRow): Actor => ({
   kind: "system",
   id: null,

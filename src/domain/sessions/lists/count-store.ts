@@ -11,26 +11,29 @@ const { viewerId, mode, ownerId, harness, day, sessions } = sessionCounts;
 
 type Mode = typeof sessionCounts.$inferSelect.mode;
 const ALL: readonly Mode[] = ["private", "workspace", "selected"];
-/** Counts a user's own sessions that are not shared with everybody, and sessions that are shared with the user by name. */
+/** Selects the counts of a user's own sessions that are not shared with everyone, and of sessions shared with the user by name. */
 const PERSONAL: readonly Mode[] = ["private", "selected", "granted"];
 
 const seenBy = (viewer: string | SQLiteColumn, modes: readonly Mode[]): SQL | undefined =>
   and(eq(viewerId, viewer), inArray(mode, [...modes]));
 
-/** Disjoint conditions that together select the numbers of a scope. */
+/** Disjoint conditions that together select the counts of a scope. */
 function partsOf(scope: Scope): (SQL | undefined)[] {
   if (scope.kind === "organization") return [seenBy(scope.organizationId, ALL)];
   if (scope.kind === "owner") return [seenBy(scope.userId, ALL)];
   return [seenBy(scope.userId, PERSONAL), seenBy(scope.organizationId, ["workspace"])];
 }
 
-/** Sessions of one UTC day, in days since 1970. */
+/** The number of sessions of one UTC day, in days since 1970. */
 export interface DayCount {
   day: number;
   sessions: number;
 }
 
-/** @returns how many sessions with a current artifact the scope has, by the day of their last completion, in the order of the list */
+/**
+ * @returns the number of the scope's sessions with a current artifact, by the day of their last completion, in the order of the
+ * list
+ */
 export function countByDay(
   connection: Connection,
   scope: Scope,

@@ -18,7 +18,7 @@ export interface SessionDetail {
 type Dependencies = Pick<SessionsDependencies, "db"> & { lists: SessionLists };
 
 /**
- * Only the owner and administrators see versions that never were complete.
+ * Only the owner and administrators see versions that were never complete.
  * @throws DomainError `sessions.not_found`, `sessions.not_visible`
  */
 export function* sessionDetail(

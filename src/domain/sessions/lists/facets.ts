@@ -1,4 +1,4 @@
-// Choices for people: the owners and harnesses of the sessions they see, and colleagues to share with.
+// Choices for filters and sharing: the owners and harnesses of visible sessions, and colleagues to share with.
 import type { Problem } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type FacetQuery, readFacetQuery } from "../../shared/facet-users.ts";

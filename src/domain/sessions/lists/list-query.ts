@@ -9,7 +9,7 @@ import { ARTIFACT_STATUSES, type ArtifactStatus, foldForSearch } from "../model.
 export const SESSION_SORTS = ["updated_desc", "updated_asc"] as const;
 export type SessionSort = (typeof SESSION_SORTS)[number];
 
-/** A list request before any check; a text that is not a number is NaN. */
+/** An unchecked list request; text that is not a number is NaN. */
 export interface SessionQuery extends PageQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -17,11 +17,11 @@ export interface SessionQuery extends PageQuery {
   userId?: string | undefined;
   status?: string | undefined;
   updated?: DayRangeQuery | undefined;
-  /** instead of `updated`; never set by the API, whose days are in UTC */
+  /** replaces `updated`; never set by the API, whose days are in UTC */
   updatedIn?: DayRange | undefined;
   sort?: string | undefined;
   resumable?: string | undefined;
-  /** only sessions of the viewer; never set by the API */
+  /** only the viewer's sessions; never set by the API */
   isOwn?: boolean | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface SessionFilter {
   harness: string | undefined;
   /** only portable sessions */
   isResumable?: boolean;
-  /** sessions that have such an artifact; undefined for sessions with a current one */
+  /** state of an artifact that the sessions must have; undefined for sessions with a current artifact */
   status?: Exclude<ArtifactStatus, "complete"> | undefined;
   updated: DayRange;
   sort: SessionSort;
@@ -41,7 +41,7 @@ export interface SessionFilter {
 export type Scope =
   | { kind: "organization"; organizationId: string }
   | { kind: "owner"; organizationId: string; userId: string }
-  /** own ones and those that are shared with the user */
+  /** the user's own and shared sessions */
   | { kind: "visible"; organizationId: string; userId: string };
 
 export type ListRequest =
@@ -82,7 +82,7 @@ export function readListQuery(query: SessionQuery): ListRequest {
 
 const ANY_DAY: DayRange = { fromMs: undefined, beforeMs: undefined };
 
-/** Any of these parameters selects numbered pages. */
+/** Parameters that select numbered pages. */
 const asksForNumbers = ({ page, perPage, q, updated = {}, updatedIn, sort }: SessionQuery): boolean =>
   [page, perPage, q, updated.from, updated.to, updatedIn, sort].some((value) => value !== undefined);
 

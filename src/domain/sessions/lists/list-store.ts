@@ -1,4 +1,4 @@
-// SQL of the lists of sessions: selection, order, and the columns that a list shows.
+// SQL of the lists of sessions: their selection, order and columns.
 import { and, asc, count, desc, eq, getTableColumns, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { type Connection, statement } from "../../../platform/database/database.ts";
@@ -29,10 +29,10 @@ export interface SessionPlace {
 }
 
 const PLACE = { first: updatedAtMs, second: id };
-/** The same values from the table whose index has them in order. Otherwise SQLite sorts all granted sessions. */
+/** The same values, from the table whose index has them in order; otherwise SQLite sorts all granted sessions. */
 const GRANTED_PLACE = { first: sessionGrants.updatedAtMs, second: sessionGrants.sessionId };
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
-// Constants are part of the statement's text, because SQLite does not use a partial index for a placeholder.
+// Constants are literals, because SQLite does not use a partial index for a placeholder.
 const isWorkspace = sql`${sharingMode} = 'workspace'`;
 const isSelected = sql`${sharingMode} = 'selected'`;
 
@@ -72,17 +72,17 @@ export function sessionsLike(
 }
 
 interface Selection {
-  /** of the sessions of one user, whose index has these columns behind the order */
+  /** conditions on the sessions of one user, whose index has these columns after the order */
   ownWithin?: SQL | undefined;
-  /** of the organization, and of sessions that are shared with everybody */
+  /** conditions on sessions of the organization, and on sessions shared with everyone */
   within?: SQL | undefined;
-  /** of sessions that are shared by name */
+  /** conditions on sessions shared by name */
   grantedWithin?: SQL | undefined;
   /** checked row by row */
   matching: SQL | undefined;
 }
 
-/** Listed sessions have indexes with their harness, and with whether they are portable. */
+/** Indexes of listed sessions include the harness, or whether the session is portable. */
 function selectionOf(filter: SessionFilter): Selection {
   const { harness: wanted, isResumable, status } = filter;
   if (wanted !== undefined && status === undefined)
@@ -102,10 +102,10 @@ function selectionOf(filter: SessionFilter): Selection {
   };
 }
 
-/** Without the hint, SQLite chooses an index without the column and reads every session. */
+/** Without the hint, SQLite uses an index without the column and reads every session. */
 const byIndex = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
-/** The plus prevents the use of an index of this column, with which SQLite would read every session. */
+/** The plus keeps SQLite from using an index of this column, with which it would read every session. */
 function withinOf(
   scope: Exclude<Scope, { kind: "visible" }>,
   status: SessionFilter["status"],
@@ -117,11 +117,11 @@ function withinOf(
 
 const hasOldVersion = sql`${oldVersions} > 0`;
 
-/** @returns a condition for what no index has */
+/** @returns a condition on columns that no index has */
 export const matchingOf = ({ q, harness: wanted, isResumable }: SessionFilter): SQL | undefined =>
   and(
     q === undefined ? undefined : sql`instr(${searchText}, ${q}) > 0`,
-    wanted === undefined ? undefined : sql`+${harness} = ${wanted}`, // not by its index, which has another order
+    wanted === undefined ? undefined : sql`+${harness} = ${wanted}`, // without its index, which has another order
     isResumable ? eq(resumable, true) : undefined,
   );
 
@@ -131,8 +131,8 @@ interface VisibleList extends Selection {
 }
 
 /**
- * Three disjoint parts with an index each, which SQLite merges in order: sessions of the user that are not shared with everybody,
- * sessions shared with everybody, and sessions shared with the user by name, who never owns them.
+ * Three disjoint parts, each with an index, which SQLite merges in order: the user's sessions that are not shared with everyone,
+ * sessions shared with everyone, and sessions that other owners share with the user by name.
  */
 function visibleRows(
   connection: Connection,
@@ -204,7 +204,7 @@ const current = {
   lostAtMs: sessionArtifacts.lostAtMs,
 };
 
-/** A session with what a list shows of its current artifact; null without one. */
+/** A session with the listed columns of its current artifact, which are null without one. */
 export type ListedSession = ReturnType<typeof listedSessions>[number];
 
 /** @returns the sessions in the order of the ids */
@@ -229,7 +229,7 @@ const selectGrantees = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the ids of the users that the session is shared with by name, sorted */
+/** @returns the sorted ids of the users with whom the session is shared by name */
 export const granteesOf = (connection: Connection, sessionId: string): string[] =>
   selectGrantees(connection)
     .all({ sessionId })

@@ -20,10 +20,10 @@ import { pageStart } from "./page-start.ts";
 import { countWithText } from "./search-store.ts";
 import { unfinishedPlaces } from "./unfinished-store.ts";
 
-/** A session as lists show it. */
+/** A session in a list. */
 export interface SessionView extends ListedSession {
   userEmail: string;
-  /** active users that it is shared with */
+  /** number of active users with whom it is shared */
   recipientCount: number;
 }
 
@@ -38,12 +38,12 @@ export type SessionPage =
   | ({ mode: "numbered" } & Page<SessionView>)
   | ({ mode: "cursor" | "resumable" } & CursorPage);
 
-/** How many sessions are read in the order of the table in the time that one takes in another order. */
+/** How many sessions can be read in table order in the time that one takes in any other order. */
 const TABLE_ORDER_GAIN = 8;
 
 type Dependencies = Pick<SessionsDependencies, "db" | "identity">;
 
-/** Methods that return steps are for callers who let the event loop run between them. */
+/** Methods that return steps let the event loop turn. */
 export class SessionLists {
   readonly #recipients: Recipients;
 
@@ -52,7 +52,7 @@ export class SessionLists {
   }
 
   /**
-   * @returns administrators see the organization, other users own and shared sessions
+   * @returns the organization's sessions for administrators, own and shared sessions for other users
    * @throws DomainError `sessions.invalid`
    */
   *list(viewer: Viewer, query: SessionQuery): Steps<SessionPage> {
@@ -65,7 +65,7 @@ export class SessionLists {
   }
 
   /**
-   * Walks a numbered list by key.
+   * Walks a numbered list by position.
    * @param after the last session so far; undefined for the first ones
    * @returns up to WALK_PAGE_MAX sessions after it; none at the end
    * @throws DomainError `sessions.invalid`
@@ -81,7 +81,7 @@ export class SessionLists {
     return (yield* this.#page(scopeOf(viewer, request, query), request.filter, window)).items;
   }
 
-  /** Totals are stored, except for searches by text and for versions that are not current. */
+  /** Uses stored totals, except for text searches and for versions that are not current. */
   #numberedWindow(scope: Scope, filter: SessionFilter, page: PageRequest): PageWindow {
     const offset = offsetOf(page);
     if (filter.q !== undefined || filter.status !== undefined) return { offset, limit: page.perPage };
@@ -96,7 +96,7 @@ export class SessionLists {
     return this.#count({ kind: "owner", organizationId, userId });
   }
 
-  /** @returns a session as lists show it */
+  /** @returns a session in the form of lists */
   *view(session: ListedSession): Steps<SessionView> {
     const { identity, db } = this.dependencies;
     const userEmail = identity.findUserById(db.read, session.userId)?.email ?? "";
@@ -122,7 +122,7 @@ export class SessionLists {
     return { mode, items, nextCursor: found.items.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** @returns the total of a search that the index does not answer and that reads the whole table; undefined for all others */
+  /** @returns the total of a search that cannot use the index and reads the whole table; undefined for all other searches */
   *#textTotal(
     scope: Scope,
     { q, harness, status, updated: { fromMs, beforeMs } }: SessionFilter,
@@ -133,7 +133,7 @@ export class SessionLists {
     return yield* countWithText(this.dependencies.db.read, scope, q);
   }
 
-  /** @returns whether reading every session in the order of the table takes less time than reading those of the scope in theirs */
+  /** @returns whether reading all sessions in table order is faster than reading the scope's sessions in list order */
   #seesMuch(scope: Scope): boolean {
     if (scope.kind === "organization") return true;
     const { organizationId } = scope;
@@ -177,7 +177,7 @@ export class SessionLists {
   }
 }
 
-/** Only owners and administrators see sessions by the state of an unfinished, failed or old version. */
+/** Only owners and administrators can filter by the state of an unfinished, failed or old version. */
 function scopeOf(
   viewer: Viewer,
   { mode, filter, ownerId }: ListRequest,

@@ -1,4 +1,4 @@
-// Finds where a numbered page begins without reading the sessions of the days before it.
+// Finds the beginning of a numbered page without reading the sessions of earlier days.
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { PageWindow } from "../../shared/page-steps.ts";
 import type { DayCount } from "./count-store.ts";
@@ -6,8 +6,8 @@ import type { SessionSort } from "./list-query.ts";
 
 /**
  * @param days in the order of the list
- * @param offset sessions before the page
- * @returns the beginning of the day in which the page begins, and how many sessions of that day come before the page
+ * @param offset number of sessions before the page
+ * @returns the beginning of the day in which the page begins, and the number of that day's sessions before the page
  */
 export function pageStart(
   days: readonly DayCount[],

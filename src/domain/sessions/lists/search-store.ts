@@ -1,4 +1,4 @@
-// SQL of the search index. The index names sessions that may contain a text; then the text of each is compared.
+// SQL of the search index. The index gives sessions that may contain a text; then the text of each is compared.
 import { and, count, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
@@ -26,8 +26,8 @@ export const INDEXED_TEXTS: IndexedTexts = {
 const INDEX = { index: "session_search", terms: "session_search_terms" } as const;
 
 /**
- * @returns the ids of the scope's sessions with the text; undefined without a text, if the text is too short for the index, if
- *   too many sessions may have it, and in lists that also have sessions without a current artifact
+ * @returns the ids of the scope's sessions with the text; undefined without a text, if it is too short for the index, if too many
+ * sessions may contain it, and for lists that include sessions without a current artifact
  */
 export function searched(
   connection: Connection,
@@ -59,9 +59,9 @@ export function searched(
 const rowid = sql<number>`${sql.raw("captured_sessions.rowid")}`;
 
 /**
- * Counts in the order of the table, which reads each page of the file once. In the order of a list it would read one for each session.
+ * Counts in table order, which reads each page of the file once. List order would read a page per session.
  * @param q folded
- * @returns how many listed sessions of the scope have the text
+ * @returns the number of the scope's listed sessions with the text
  */
 export function* countWithText(connection: Connection, scope: Scope, q: string): Steps<number> {
   const isMatch = sql<number>`(${isCurrent} AND ${seenIn(scope)} AND instr(${searchText}, ${q}) > 0)`;
@@ -90,7 +90,7 @@ export function* countWithText(connection: Connection, scope: Scope, q: string):
   }
 }
 
-/** Checks rows that other columns select: the plus prevents SQLite from using indexes of these columns. */
+/** The plus keeps SQLite from using indexes of these columns, because other columns select the rows. */
 function seenIn(scope: Scope): SQL | undefined {
   const isIn = sql`+${organizationId} = ${scope.organizationId}`;
   if (scope.kind === "organization") return isIn;

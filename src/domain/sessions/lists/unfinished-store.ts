@@ -1,5 +1,5 @@
-// SQL of sessions that have an unfinished or failed upload. They are read by their uploads, of which an index has no others, and their
-// order is made here: SQLite would sort all of them again in each step.
+// SQL of sessions with an unfinished or failed upload. They are read through a partial index of such uploads and sorted here,
+// because SQLite would sort all of them again in each step.
 import { and, asc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -11,12 +11,12 @@ import { matchingOf, type SessionPlace } from "./list-store.ts";
 
 const { userId, sessionId, status } = sessionArtifacts;
 const { id, organizationId, updatedAtMs } = capturedSessions;
-/** In the words of the partial index. */
+/** Literally the condition of the partial index. */
 const isUnfinished = sql`${status} IN ('pending', 'failed')`;
-/** SQLite's number of the row, which is behind the user in that index. */
+/** SQLite's row number, which follows the user in that index. */
 const rowid = sql<number>`${sessionArtifacts}.rowid`;
 
-/** A place in that index. */
+/** A position in that index. */
 interface UploadPlace {
   userId: string;
   rowid: number;
@@ -28,7 +28,7 @@ const LAST: UploadPlace = { userId: "\u{10ffff}", rowid: 0 };
 const isIn = (after: UploadPlace, upTo: UploadPlace): SQL =>
   sql`(${userId}, ${rowid}) > (${after.userId}, ${after.rowid}) AND (${userId}, ${rowid}) <= (${upTo.userId}, ${upTo.rowid})`;
 
-/** @returns the sessions of the scope with such an upload, in no order */
+/** @returns the scope's sessions with such an upload, unordered */
 export function* unfinishedPlaces(
   connection: Connection,
   scope: Scope,

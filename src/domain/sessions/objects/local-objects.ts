@@ -1,5 +1,5 @@
-// The local store of captured sessions: files in the data directory, named by their digests, and addresses of this service that
-// receive and send them. Owners of equal bytes share a file.
+// The local store of captured sessions: files in the data directory, named by their digests, and URLs of this service that receive
+// and send them. Owners of equal bytes share a file.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { DiskSpace } from "../../../platform/files/disk.ts";
@@ -62,7 +62,8 @@ export const createLocalObjects = ({ blobs, links }: LocalObjectsDependencies): 
 });
 
 /**
- * Asking the file system takes as long as an announcement. Within this time, uploads use far less than the space they must leave.
+ * How long the free space is cached, because a file system call takes as long as an announcement. Within this time, uploads use far
+ * less than the space that they must leave.
  */
 const SPACE_KNOWN_MS = 100;
 

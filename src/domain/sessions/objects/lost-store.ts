@@ -1,4 +1,4 @@
-// SQL that marks objects as missing or damaged, and removes the mark when they are whole again.
+// SQL that marks objects as missing or damaged, and removes the mark when they are intact again.
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, named } from "../../../platform/database/drizzle.ts";
@@ -7,7 +7,7 @@ import { sessionArtifacts } from "../tables.ts";
 
 type StoredObject = Pick<ArtifactRow, "id" | "store" | "place">;
 
-/** @returns false if it was marked already, or the artifact is gone or has moved to another store */
+/** @returns false if it was already marked, or the artifact no longer exists or has moved to another store */
 export const markLost = (tx: Tx, { id, store, place }: StoredObject, nowMs: number): boolean =>
   changesOf(
     tx
@@ -39,10 +39,10 @@ const updateFoundAt = statement((connection) =>
     .prepare(),
 );
 
-/** The local file was written again. @returns the versions that had lost it, of every owner */
+/** Records that the local file was written again. @returns all owners' versions that had lost it */
 export const markFoundAt = (tx: Tx, place: string): ArtifactRow[] => updateFoundAt(tx).all({ place });
 
-/** @returns false if it was not lost, or the artifact is gone */
+/** @returns false if it was not lost, or the artifact no longer exists */
 export const markFound = (tx: Tx, id: string): boolean =>
   changesOf(
     tx

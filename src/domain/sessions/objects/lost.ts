@@ -1,5 +1,5 @@
-// Records that an object is missing or damaged. Its session answers 410 from then on, and the next presign asks for the bytes again.
-// An object can return: by an upload of equal bytes, or when an operator restores its file.
+// Records that an object is missing or damaged. Its session then answers 410, and the next presign requests the bytes again. An
+// upload of equal bytes restores the object, or an operator restores its file.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
@@ -23,7 +23,7 @@ export async function markLost(
   }, "unobserved");
 }
 
-/** Called when the whole object of a lost artifact could be read again. @returns whether the artifact was marked as lost */
+/** Call it when the whole object of a lost artifact could be read again. @returns whether the artifact was marked as lost */
 export async function markFound(
   { db, audit }: Pick<Dependencies, "db" | "audit">,
   actor: Actor,
@@ -37,7 +37,7 @@ export async function markFound(
   }, "unobserved");
 }
 
-/** Called when an upload has written the file of the place again: owners of equal bytes share it. */
+/** Call it when an upload has written the file again, which owners of equal bytes share. */
 export function markFoundAt(tx: Tx, { audit }: Pick<Dependencies, "audit">, place: string): void {
   for (const artifact of store.markFoundAt(tx, place)) {
     const { organizationId } = artifact;

@@ -1,4 +1,4 @@
-// SQL that finds versions in another store than the wanted one.
+// SQL that finds versions in a store other than the wanted one.
 import { and, asc, count, eq, gt, inArray, isNotNull, ne, or, type SQL, sum } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { ArtifactRow, StoreKind } from "../model.ts";
@@ -11,7 +11,7 @@ interface Elsewhere {
   to: StoreKind;
 }
 
-/** Complete and superseded versions, and pending ones whose bytes are here. */
+/** Complete and superseded versions, and pending ones whose bytes are stored. */
 const isElsewhere = (wanted: Elsewhere): SQL | undefined =>
   and(
     eq(organizationId, wanted.organizationId),
@@ -31,7 +31,7 @@ export function totalElsewhere(
   return { objects: found?.objects ?? 0, bytes: Number(found?.bytes ?? 0) };
 }
 
-/** @returns versions after that id, by id */
+/** @returns versions after that id, ordered by id */
 export const listElsewhere = (
   connection: Connection,
   { afterId, limit, ...wanted }: Elsewhere & { afterId: string; limit: number },

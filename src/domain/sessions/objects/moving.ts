@@ -1,5 +1,5 @@
 // Moves objects to another store while the service runs: copies the object and verifies the digest, updates the row, then deletes
-// the old object. A run that is interrupted leaves whole objects only, and the next run continues.
+// the old object. An interrupted run leaves only complete objects, and the next run continues.
 import { DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
@@ -10,7 +10,7 @@ import * as store from "./moving-store.ts";
 import { markPlaces } from "./removal-store.ts";
 import type { Removals } from "./removals.ts";
 
-/** A version that stays where it is. */
+/** A version that was not moved. */
 export interface Unmoved {
   artifact: ArtifactRow;
   fault: "missing" | "differs";
@@ -25,7 +25,7 @@ export interface Moved {
 interface Move {
   to: StoreKind;
   signal: AbortSignal;
-  /** called with the bytes of each version */
+  /** called with the number of bytes of each version */
   advance(bytes: number): void;
 }
 
@@ -33,7 +33,7 @@ type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "store
 type Outcome = "moved" | "gone" | Unmoved["fault"];
 
 const BATCH_ROWS = 100;
-/** Old objects that are deleted after each move. More than one, so that leftovers of a failed run are deleted too. */
+/** Number of old objects to delete after each move. More than one, so that leftovers of a failed run are deleted too. */
 const DRAINED_PER_MOVE = 4;
 
 export class Moving {

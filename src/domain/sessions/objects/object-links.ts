@@ -1,5 +1,5 @@
-// Signs the addresses at which the local store receives and sends bytes. A signature covers one method, one object and one expiry
-// time. Its keys are used for nothing else.
+// Signs the URLs at which the local store receives and sends bytes. A signature covers one method, one object and one expiry time.
+// Its keys have no other use.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { AnnouncedObject } from "./object-store.ts";
 
@@ -20,7 +20,7 @@ export class ObjectLinks {
     private readonly dependencies: { sealing: Pick<Sealing, "mac" | "isMac">; baseUrl(): string },
   ) {}
 
-  /** @returns the absolute address */
+  /** @returns the absolute URL */
   urlOf(address: SignedAddress): string {
     const signature = this.dependencies.sealing.mac(textOf(address), PURPOSE);
     // base64url needs no escaping

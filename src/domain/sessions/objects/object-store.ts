@@ -1,15 +1,15 @@
-// What captured sessions require of a store for their bytes. There are two kinds: our data directory and an S3-compatible store.
-// Stores know neither rows nor permissions; the caller decides what is uploaded, read and removed.
+// The interface of a store for the bytes of captured sessions. There are two kinds: our data directory and an S3-compatible store.
+// The caller handles rows and permissions, and decides what is uploaded, read and removed.
 import type { DiskSpace } from "../../../platform/files/disk.ts";
 import type { ArtifactRow, StoreKind } from "../model.ts";
 
-/** The object of an artifact, as announced. No part of a place comes from a client. */
+/** The announced object of an artifact. No part of a place comes from a client. */
 export type AnnouncedObject = Pick<
   ArtifactRow,
   "id" | "organizationId" | "sessionId" | "sha256" | "sizeBytes" | "contentType" | "artifactFormat"
 >;
 
-/** The same once it has a place. */
+/** The same, with its place. */
 type PlacedObject = AnnouncedObject & Pick<ArtifactRow, "place">;
 
 /** A request that a client sends to upload an object. */
@@ -17,13 +17,13 @@ export interface UploadRequest {
   /** absolute, and signed */
   url: string;
   method: "PUT";
-  /** the headers that the client must send in addition to those that every HTTP client sends */
+  /** the headers that the client must send in addition to the usual ones */
   headers: Readonly<Record<string, string>>;
 }
 
 export interface FoundObject {
   sizeBytes: number;
-  /** verified by the store or by us, 64 lower-case hexadecimal digits; null if the store has no digest */
+  /** SHA-256 verified by the store or by us, 64 lower-case hexadecimal digits; null if the store has no digest */
   sha256: string | null;
 }
 
@@ -42,9 +42,9 @@ export interface ObjectStore {
   readonly kind: StoreKind;
   /** @returns where the object of a new artifact will be */
   placeOf(announced: AnnouncedObject): string;
-  /** Signs without asking the store. @param expiresAtSeconds Unix seconds */
+  /** Signs without a request to the store. @param expiresAtSeconds Unix seconds */
   uploadRequest(announced: PlacedObject, expiresAtSeconds: number): UploadRequest;
-  /** Signs the address of a plain GET. @param named `fileName` is ASCII without quotes */
+  /** Signs the URL of a plain GET. @param named `fileName` is ASCII without quotes */
   downloadUrl(stored: PlacedObject, named: { fileName: string; expiresAtSeconds: number }): string;
   /** @returns undefined if there is no such object */
   inspect(place: string, timed?: Timed): Promise<FoundObject | undefined>;
@@ -61,9 +61,9 @@ export interface ObjectStore {
     bytes: AsyncIterable<Uint8Array>,
     expected: Pick<AnnouncedObject, "sha256" | "sizeBytes" | "contentType"> & Timed,
   ): Promise<void>;
-  /** @returns whether the object existed, as far as the store says */
+  /** @returns whether the object existed, if the store reports it */
   remove(place: string, timed?: Timed): Promise<boolean>;
-  /** Lists every object of this service, in no order. Objects of other software are left out. */
+  /** Lists every object of this service, unordered, without objects of other software. */
   list(timed?: Timed): AsyncIterable<ListedObject>;
   /** Checks whether the store can be used. */
   check(timed?: Timed): Promise<void>;
@@ -79,8 +79,8 @@ export interface ObjectStore {
 
 /** The stores of an installation. */
 export interface ObjectStores {
-  /** of new uploads */
+  /** the store of new uploads */
   readonly active: ObjectStore;
-  /** @throws DomainError `sessions.store_unset` for a kind that is not configured, while rows still name it */
+  /** @throws DomainError `sessions.store_unset` for a kind that rows still name but that is not configured */
   of(kind: StoreKind): ObjectStore;
 }

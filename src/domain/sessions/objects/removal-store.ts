@@ -8,7 +8,7 @@ import { sessionArtifacts, sessionObjectRemovals } from "../tables.ts";
 export type MarkedObject = typeof sessionObjectRemovals.$inferSelect;
 export type Place = Pick<ArtifactRow, "store" | "place">;
 
-/** Marks the objects of removed artifacts. An object that other artifacts share is kept when its deletion is due. */
+/** Marks the objects of removed artifacts. The deletion keeps an object that other artifacts share. */
 export function markPlaces(
   tx: Tx,
   artifacts: readonly Pick<ArtifactRow, "store" | "place" | "sizeBytes">[],
@@ -21,7 +21,7 @@ export function markPlaces(
       .run();
 }
 
-/** @returns marked objects, the oldest first */
+/** @returns marked objects, oldest first */
 export const marked = (connection: Connection, limit: number): MarkedObject[] =>
   connection
     .select()

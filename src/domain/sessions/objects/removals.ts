@@ -1,6 +1,6 @@
 // Deletes objects whose rows are removed. The mark survives a crash: an object may wait for its deletion, but no row ever names a
-// deleted object. Owners of equal bytes share local files, so checking that no row names the file and deleting it are one
-// transaction; no upload of any process can come in between.
+// deleted object. Owners of equal bytes share local files, so one transaction checks that no row names the file and deletes it, and
+// no upload can come in between.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
@@ -17,7 +17,7 @@ export class Removals {
   constructor(private readonly dependencies: Pick<SessionsDependencies, "db" | "stores" | "blobs">) {}
 
   /**
-   * Deletes marked objects, the oldest first.
+   * Deletes marked objects, oldest first.
    * @param signal ends the turn between two objects
    */
   async drain({ limit, signal }: { limit: number; signal?: AbortSignal | undefined }): Promise<Drained> {
@@ -36,7 +36,7 @@ export class Removals {
     return drained;
   }
 
-  /** @returns UTC milliseconds at which the oldest pending deletion was marked; undefined if none is pending */
+  /** @returns when the oldest pending deletion was marked, in UTC milliseconds; undefined if none is pending */
   waitingSinceMs = (): number | undefined => store.marked(this.dependencies.db.read, 1)[0]?.markedAtMs;
 
   /** @returns false if another artifact still names the object */

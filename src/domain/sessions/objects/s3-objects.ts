@@ -1,5 +1,5 @@
-// Captured sessions in a bucket of an S3-compatible store. Workstations upload and download the bytes directly, at addresses that
-// we sign. The store compares the uploaded bytes with the announced digest.
+// Captured sessions in a bucket of an S3-compatible store. Workstations upload and download the bytes directly, at URLs that we
+// sign. The store compares the uploaded bytes with the announced digest.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError, invariant } from "../../../platform/errors.ts";
 import type { Bucket } from "../../../platform/object-store/bucket.ts";
@@ -10,12 +10,12 @@ import type { AnnouncedObject, ListedObject, ObjectStore } from "./object-store.
 
 export interface S3ObjectsDependencies {
   bucket: Bucket;
-  /** beginning of every key; empty, or with a slash at its end */
+  /** prefix of every key; empty, or ending with a slash */
   prefix: string;
   clock: Clock;
 }
 
-/** Key after the prefix of the object that marks the bucket as claimed by this service. */
+/** Key, after the prefix, of the object that marks the bucket as claimed by this service. */
 const MARKER = ".quartermaster";
 
 /** @returns the store; places are keys */
@@ -84,7 +84,7 @@ export function createS3Objects({ bucket, prefix, clock }: S3ObjectsDependencies
   };
 }
 
-/** The same key format as the reference deployment, so that its bucket can be used on. */
+/** The key format of the reference deployment, so that its bucket can still be used. */
 function extensionOf({ artifactFormat, contentType }: AnnouncedObject): string {
   if (artifactFormat === BUNDLE_FORMAT) return "tgz";
   return contentType.toLowerCase().includes("ndjson") ? "jsonl" : "json";

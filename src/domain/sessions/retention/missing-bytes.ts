@@ -1,5 +1,5 @@
-// After a restore, finds versions whose file is missing: the backup may have no session bytes, and retention may have removed
-// files since the backup.
+// After a restore, finds versions whose file is missing, because the backup may have no session bytes, and retention may have
+// removed files since then.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { RETENTION_BATCH_ROWS } from "../limits.ts";
@@ -7,15 +7,15 @@ import { markLost } from "../objects/lost-store.ts";
 import { countLost, listStored } from "./retention-store.ts";
 
 export interface MissingBytes {
-  /** sessions whose current version has no bytes here, including those that were lost before */
+  /** number of sessions whose current version has no bytes here, including those already lost */
   sessions: number;
-  /** versions in an object store, which is not checked */
+  /** number of versions in an object store, which is not checked */
   elsewhere: number;
 }
 
 /**
  * Marks as lost each version of the local store whose file is missing or has another size, with one audit entry for all.
- * @param sizeOf of the file of a digest in bytes, undefined if there is none
+ * @param sizeOf returns the size of a digest's file in bytes; undefined if there is none
  */
 export async function recordMissingBytes(
   { db, clock, audit }: Pick<SessionsDependencies, "db" | "clock" | "audit">,

@@ -1,4 +1,4 @@
-// SQL that finds and drops what retention removes, and recomputes deadlines.
+// SQL that removes rows for retention, and recomputes deadlines.
 import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lte, notExists, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { ArtifactRow, SessionRow } from "../model.ts";
@@ -11,7 +11,7 @@ interface Turn {
 }
 
 /**
- * Deletes the rows of artifacts that are due, except those of held sessions, and marks their objects.
+ * Deletes the rows of due artifacts, except those of held sessions, and marks their objects.
  * @returns the deleted rows
  */
 export function dropDue(tx: Tx, { nowMs, limit }: Turn): ArtifactRow[] {
@@ -43,7 +43,7 @@ const withoutArtifacts = (tx: Tx) =>
       .where(eq(sessionArtifacts.sessionId, capturedSessions.id)),
   );
 
-/** Deletes those of the sessions that never had a complete artifact and have none left. */
+/** Deletes those sessions that never had a complete artifact and have no artifact left. */
 function dropUnfinished(tx: Tx, ids: readonly string[]): void {
   const isNeverComplete = and(isNull(capturedSessions.currentArtifactId), isNull(capturedSessions.goneAtMs));
   const rows = tx
@@ -93,7 +93,7 @@ export interface Deadlines {
 
 /**
  * Gives complete and superseded artifacts after `afterId` the deadline of the settings.
- * @returns the last id it looked at, undefined at the end, and how many deadlines changed
+ * @returns the last id that it read, undefined at the end, and the number of changed deadlines
  */
 export function recomputeDeadlines(
   tx: Tx,
@@ -118,7 +118,7 @@ export function recomputeDeadlines(
   return { lastId: rows.length < limit ? undefined : rows.at(-1)?.id, changed };
 }
 
-/** @returns the deadline of a version that was complete: a superseded one is not kept longer than a current one */
+/** @returns the deadline of a complete or superseded version; a superseded one is never kept longer than a current one */
 function deadlineOf(
   { status, completedAtMs, supersededAtMs }: Pick<ArtifactRow, "status" | "completedAtMs" | "supersededAtMs">,
   { retentionMs, supersededMs }: Pick<Deadlines, "retentionMs" | "supersededMs">,
@@ -129,7 +129,7 @@ function deadlineOf(
   return Math.min(completedAtMs + retentionMs, supersededAtMs + supersededMs);
 }
 
-/** @returns how many deadlines `recomputeDeadlines` would change, and how many of those would be over */
+/** @returns how many deadlines `recomputeDeadlines` would change, and how many of those would have passed */
 export function countDeadlines(
   connection: Connection,
   { organizationId, retentionMs, supersededMs }: Deadlines,
@@ -150,7 +150,7 @@ export function countDeadlines(
 export const setHold = (tx: Tx, id: string, heldAtMs: number | null): void =>
   void tx.update(capturedSessions).set({ heldAtMs }).where(eq(capturedSessions.id, id)).run();
 
-/** @returns complete and superseded artifacts after that id, by id */
+/** @returns complete and superseded artifacts after that id, ordered by id */
 export const listStored = (
   connection: Connection,
   { organizationId, afterId, limit }: { organizationId: string; afterId: string; limit: number },

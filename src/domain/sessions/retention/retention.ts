@@ -19,14 +19,14 @@ import * as store from "./retention-store.ts";
 
 /** The result of one run. */
 export interface RetentionTurn {
-  /** rows of versions that were deleted */
+  /** number of deleted rows of versions */
   artifacts: number;
-  /** tombstones that were forgotten */
+  /** number of removed sessions without bytes */
   sessions: number;
-  /** objects deleted from their store */
+  /** number of objects deleted from their store */
   objects: number;
   bytes: number;
-  /** whether nothing is left to do now */
+  /** whether everything due is done */
   isDone: boolean;
 }
 
@@ -37,7 +37,10 @@ type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "setti
 export class Retention {
   constructor(private readonly dependencies: Dependencies) {}
 
-  /** At most RETENTION_OBJECTS_MAX objects and RETENTION_TURN_MS. Writes an audit entry with its counts if it did anything. */
+  /**
+   * Removes at most RETENTION_OBJECTS_MAX objects, in at most RETENTION_TURN_MS. Writes an audit entry with its counts if it
+   * removed anything.
+   */
   async run(actor: Actor, given: AbortSignal): Promise<RetentionTurn> {
     const { db, clock, audit, removals } = this.dependencies;
     const signal = AbortSignal.any([given, AbortSignal.timeout(RETENTION_TURN_MS)]);

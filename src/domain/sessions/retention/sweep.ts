@@ -10,10 +10,10 @@ import type { Removals } from "../objects/removals.ts";
 
 /** The objects that a sweep would remove. */
 export interface Unnamed {
-  /** objects without a row that are older than a day, at most SWEEP_OBJECTS_MAX */
+  /** number of objects without a row that are older than a day, at most SWEEP_OBJECTS_MAX */
   found: number;
   bytes: number;
-  /** false if nobody has claimed the store, so that a sweep removes nothing */
+  /** false if the store is not claimed, so that a sweep removes nothing */
   isOurs: boolean;
 }
 

@@ -1,5 +1,5 @@
 // Reads every stored object again. Marks an object as lost if it is missing or its digest differs, and removes the mark if a lost
-// object is whole again.
+// object is intact again.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { RETENTION_BATCH_ROWS } from "../limits.ts";
@@ -15,19 +15,19 @@ export interface Damage {
 }
 
 export interface Verified {
-  /** versions that were read */
+  /** number of versions read */
   artifacts: number;
   bytes: number;
   damaged: readonly Damage[];
-  /** how many of those are marked lost by this run */
+  /** how many of those this run marked as lost */
   lost: number;
-  /** versions that were lost and are whole */
+  /** number of lost versions that are intact again */
   recovered: number;
 }
 
 interface Reading {
   signal: AbortSignal;
-  /** called with the bytes that were read */
+  /** called with the number of bytes read */
   advance(bytes: number): void;
 }
 
@@ -37,7 +37,7 @@ type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "store
 export class Verification {
   constructor(private readonly dependencies: Dependencies) {}
 
-  /** Changes nothing; `lost` and `recovered` are what `run` would mark. */
+  /** Changes nothing; `lost` and `recovered` count what `run` would mark. */
   check(organizationId: string, reading: Reading): Promise<Verified> {
     return this.#readAll(organizationId, reading, {
       onDamage: async ({ artifact }) => artifact.lostAtMs === null,
@@ -54,7 +54,7 @@ export class Verification {
     });
   }
 
-  /** @param marks functions that return whether they changed anything */
+  /** @param marks functions that mark a version and return whether that changed anything */
   async #readAll(
     organizationId: string,
     { signal, advance }: Reading,
@@ -84,7 +84,7 @@ export class Verification {
     }
   }
 
-  /** Retention may have removed the version in the meantime, or `sessions migrate` may have moved it. */
+  /** Meanwhile retention may have removed the version, or `sessions migrate` may have moved it. */
   #isStillThere(artifact: ArtifactRow): boolean {
     const row = findArtifact(this.dependencies.db.read, artifact);
     return row?.store === artifact.store && row.place === artifact.place;

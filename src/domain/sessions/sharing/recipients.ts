@@ -1,11 +1,11 @@
-// The users that a session is shared with. Only active users count.
+// The recipients of a shared session. Only active users count.
 import type { Steps } from "../../../platform/steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { RECIPIENTS_SHOWN_MAX } from "../limits.ts";
 import { granteesOf } from "../lists/list-store.ts";
 import type { SessionRow } from "../model.ts";
 
-/** A user as others see one. */
+/** The parts of a user that others see. */
 export interface UserRef {
   id: string;
   email: string;
@@ -16,7 +16,7 @@ type Shared = Pick<SessionRow, "id" | "organizationId" | "userId" | "sharingMode
 export class Recipients {
   constructor(private readonly dependencies: Pick<SessionsDependencies, "db" | "identity">) {}
 
-  /** @returns how many active users the session is shared with */
+  /** @returns the number of active recipients */
   *count(session: Shared): Steps<number> {
     if (session.sharingMode === "private") return 0;
     if (session.sharingMode === "selected") return this.#activeGrantees(session).length;
@@ -25,7 +25,7 @@ export class Recipients {
     return active - (identity.findUserById(db.read, session.userId)?.status === "active" ? 1 : 0);
   }
 
-  /** @returns the active users, at most RECIPIENTS_SHOWN_MAX of a session that everybody sees */
+  /** @returns the active recipients, at most RECIPIENTS_SHOWN_MAX if everyone sees the session */
   *list(session: Shared): Steps<UserRef[]> {
     const { identity, db } = this.dependencies;
     if (session.sharingMode === "private") return [];

@@ -7,7 +7,7 @@ import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts
 import { RECIPIENTS_MAX } from "../limits.ts";
 import { SHARING_MODES, type SharingMode } from "../model.ts";
 
-/** The shape only; a value out of range is 400, a wrong type 422. */
+/** Only the shape; a value out of range gives 400, a wrong type 422. */
 export const SessionSharingRequest = Type.Object(
   {
     mode: Type.String({ description: SHARING_MODES.join(", ") }),
@@ -34,7 +34,7 @@ interface SharingFacts {
 
 const MEMBERS = Object.keys(SessionSharingRequest.properties);
 
-/** @returns the wanted sharing, valid only if `problems` stays empty. Each problem names its place and the value there */
+/** @returns the requested sharing, valid only if `problems` stays empty. Each problem names its member and value */
 export function readSharing(
   request: SessionSharingRequest,
   facts: SharingFacts,

@@ -17,7 +17,7 @@ export function replaceSharing(
   tx.insert(sessionGrants).values(grants).run();
 }
 
-/** @returns sessions of the organization that are shared: one of them, or all of an owner */
+/** @returns shared sessions of the organization: one of them, or all of one owner */
 export const listShared = (
   connection: Connection,
   organizationId: string,

@@ -1,5 +1,5 @@
-// Shows and replaces the sharing of a session. A grant works only while its recipient is active, because nobody else can sign in.
-// Sessions stay shared after their owner leaves.
+// Shows and replaces the sharing of a session. A grant works only while its recipient is active, because other users cannot sign
+// in. Sessions stay shared after their owner leaves.
 import type { Steps } from "../../../platform/steps.ts";
 import { ProblemList } from "../../../platform/text/problem-list.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -21,12 +21,12 @@ export interface SharingView {
   recipients: readonly UserRef[];
 }
 
-/** The effect of a change of sharing. */
+/** The effect of a sharing change. */
 export interface PlannedSharing {
   before: WantedSharing;
   wanted: WantedSharing;
   isSame: boolean;
-  /** whether the change lets somebody find the session who could not before */
+  /** whether more users can find the session after the change */
   isWider: boolean;
 }
 
@@ -59,7 +59,7 @@ export class Sharing {
     };
   }
 
-  /** Checks a request, and writes nothing. @throws DomainError like `replace` */
+  /** Checks a request without writing anything. @throws DomainError like `replace` */
   plan(viewer: Viewer, { id, request }: { id: string; request: SessionSharingRequest }): PlannedSharing {
     const session = this.#ownSession(viewer, id);
     const problems = new ProblemList();
@@ -70,8 +70,8 @@ export class Sharing {
   }
 
   /**
-   * Replaces mode and recipients; the same ones again write nothing.
-   * @param expect throws unless the sharing is as the caller expects; nothing is written then
+   * Replaces mode and recipients; unchanged ones write nothing.
+   * @param expect throws, which prevents the change, unless the sharing is as the caller expects
    * @throws DomainError `sessions.not_found`, `sessions.not_own`, `sessions.invalid` with all problems
    */
   async replace(

@@ -14,7 +14,7 @@ type Bytes = AsyncIterable<Uint8Array>;
 const PIECE_BYTES = 64 * 1024;
 const MANIFEST = "manifest.json";
 
-/** The role of the file with the transcript, by harness. @source the client's bundle format, version 1 */
+/** The role of the transcript's file, by harness. @source the client's bundle format, version 1 */
 const PRIMARY_ROLES: Readonly<Record<string, string>> = {
   codex: "rollout",
   claude: "primary_transcript",
@@ -48,7 +48,7 @@ export async function* transcriptBytes(
 }
 
 /**
- * @returns everything that is stored, unpacked
+ * @returns all stored bytes, unpacked
  * @throws DomainError `sessions.no_transcript`; errors of the stream
  */
 export const unpackedBytes = (stored: Bytes, { format }: Pick<StoredAs, "format">): Bytes =>
@@ -62,7 +62,7 @@ interface BundledFile {
   bytes(): AsyncGenerator<Uint8Array>;
 }
 
-/** The files of a bundle, the manifest first. Bytes of a file that the caller does not read are skipped. */
+/** The files of a bundle, beginning with the manifest. Bytes that the caller does not read are skipped. */
 async function* bundleFiles(stored: Bytes): AsyncGenerator<BundledFile> {
   const source = new ByteSource(unpacked(stored), cutShort);
   let longName: string | undefined;

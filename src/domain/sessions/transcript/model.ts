@@ -1,4 +1,4 @@
-// What a reader sees of a captured session: entries in their order, page by page.
+// A captured session for readers: entries in order, page by page.
 import { DomainError } from "../../../platform/errors.ts";
 
 /**
@@ -25,11 +25,11 @@ export interface Tokens {
 
 export interface TranscriptEntry {
   kind: EntryKind;
-  /** of a call, its tool */
+  /** for a call, its tool */
   name: string | null;
-  /** plain text; nothing in it is markup */
+  /** plain text, never markup */
   text: string;
-  /** whether the text was cut */
+  /** whether the text was truncated */
   isCut: boolean;
   /** UTC milliseconds */
   atMs: number | null;
@@ -37,11 +37,11 @@ export interface TranscriptEntry {
   isError: boolean;
 }
 
-/** The beginning of a page. */
+/** The position at which a page begins. */
 export interface Place {
-  /** of the record, in the file of the transcript, in bytes */
+  /** offset of the record in the transcript's file, in bytes */
   offset: number;
-  /** entries of that record before the page */
+  /** number of that record's entries before the page */
   skipped: number;
   /** entries before the page */
   before: number;
@@ -49,9 +49,9 @@ export interface Place {
 
 export interface TranscriptPage {
   entries: readonly TranscriptEntry[];
-  /** entries before the first one */
+  /** number of entries before the first one */
   before: number;
-  /** of the next page; null at the end */
+  /** cursor of the next page; null at the end */
   next: Place | null;
   /** whether the transcript has more than RECORDS_MAX records */
   isCut: boolean;
@@ -69,7 +69,7 @@ export function readCursor(text: string | undefined): Place {
   return { offset, skipped, before };
 }
 
-/** @returns the cursor of a page, as `readCursor` takes it */
+/** @returns the cursor of a page, for `readCursor` */
 export const cursorOf = ({ offset, skipped, before }: Place): string => `${offset}.${skipped}.${before}`;
 
 export function wrongCursor(): DomainError {

@@ -1,4 +1,5 @@
-// Reads one page of a transcript from the stored bytes. Runs in a thread, because unpacking and parsing take much processor time.
+// Reads one page of a transcript from the stored bytes. Runs in a thread, because unpacking and parsing take a lot of processor
+// time.
 import { type StoredAs, transcriptBytes } from "./bundle.ts";
 import { claudeEntries } from "./formats/claude.ts";
 import { codexEntries } from "./formats/codex.ts";
@@ -53,7 +54,7 @@ export async function readPage(stored: Bytes, storedAs: StoredAs, place: Place):
   return page.end({});
 }
 
-/** @returns the entries; a note in place of a record that cannot be shown */
+/** @returns the entries, with a note in place of a record that cannot be shown */
 function* entriesOf({ bytes, sizeBytes }: RawRecord, { entries }: Format): Generator<TranscriptEntry> {
   if (!bytes)
     return yield note(`An entry of ${sizeBytes} bytes is left out; at most ${RECORD_BYTES_MAX} are read.`);
@@ -75,7 +76,7 @@ class Page {
   readonly #entries: TranscriptEntry[] = [];
   #characters = 0;
   #recordBytes = 0;
-  /** a transcript of an unknown format has notes only */
+  /** a transcript of an unknown format has only notes */
   hasOnlyNotes = true;
   next: Place | undefined;
 

@@ -1,4 +1,5 @@
-// Reads transcripts in this process. The service uses a thread instead, so that it keeps answering; commands and tests use this.
+// Reads transcripts in this process, for commands and tests. The service uses a thread instead, so that it can answer other
+// requests.
 import type { StoredAs } from "./bundle.ts";
 import type { Place, TranscriptPage } from "./model.ts";
 import { readPage } from "./page.ts";
@@ -13,7 +14,7 @@ export interface TranscriptReader {
   scan(stored: Stored, storedAs: StoredAs): Promise<SecretScan>;
 }
 
-/** Without a limit of time. */
+/** Without a time limit. */
 export const inlineTranscriptReader: TranscriptReader = {
   page: (stored, storedAs, place) => readPage(stored(), storedAs, place),
   scan: (stored, storedAs) => scanForSecrets(stored(), storedAs, () => false),

@@ -5,10 +5,10 @@ import { RECORD_BYTES_MAX, RECORDS_MAX } from "./limits.ts";
 type Bytes = AsyncIterable<Uint8Array>;
 
 export interface RawRecord {
-  /** of its first byte */
+  /** offset of its first byte */
   offset: number;
   sizeBytes: number;
-  /** undefined if it is too large, or is before the wanted offset */
+  /** undefined if it is too large, or before the wanted offset */
   bytes: Uint8Array | undefined;
 }
 
@@ -58,7 +58,7 @@ class Collector {
   }
 }
 
-/** @returns the lines that are not empty, from the one at `from` on; those before it are passed over */
+/** @returns the non-empty lines, starting with the line at `from`; earlier lines are skipped */
 export async function* lines(file: Bytes, from: number): AsyncGenerator<RawRecord | OmittedRecords> {
   const line = new Collector(from);
   let [offset, records] = [0, 0];
@@ -68,7 +68,7 @@ export async function* lines(file: Bytes, from: number): AsyncGenerator<RawRecor
       line.add(piece.subarray(start, end === -1 ? undefined : end));
       start = end === -1 ? piece.byteLength : end + 1;
       if (end === -1) continue;
-      // Empty lines count, because passing over them takes time too.
+      // Empty lines count too, because skipping them also takes time.
       records += 1;
       if (records > RECORDS_MAX) return yield "rest";
       if (line.sizeBytes > 0) {
@@ -84,7 +84,7 @@ export async function* lines(file: Bytes, from: number): AsyncGenerator<RawRecor
   if (last.offset >= from) yield last;
 }
 
-/** @returns the objects in the list `messages` of a JSON document, from the one at `from` on */
+/** @returns the objects in the list `messages` of a JSON document, starting with the object at `from` */
 export async function* messages(file: Bytes, from: number): AsyncGenerator<RawRecord | OmittedRecords> {
   const found = new MessageFinder(from);
   let offset = 0;
@@ -108,7 +108,7 @@ class MessageFinder {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** last string that ended at depth 1, as far as it matters */
+  /** last string that ended at depth 1, up to the relevant length */
   #name = Buffer.alloc(0);
   #isInMessages = false;
   readonly #message: Collector;
@@ -150,7 +150,7 @@ class MessageFinder {
     return this.#isInMessages && this.#depth >= MESSAGE_DEPTH;
   }
 
-  /** @returns the index of the last byte that belongs to the string in this piece */
+  /** @returns the index of the string's last byte in this piece */
   #passString(piece: Uint8Array, from: number): number {
     let index = from;
     for (; index < piece.byteLength; index += 1) {

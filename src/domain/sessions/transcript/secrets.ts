@@ -5,13 +5,13 @@ import { SECRETS_MAX } from "./limits.ts";
 
 const FORMS = keyFormsIn("g");
 
-/** longer than any key; a key across two pieces is found because the second search begins with this much of the first piece */
+/** longer than any key; the search of a piece begins with this much of the previous piece, to find keys across two pieces */
 const OVERLAP = 8_192;
 
 export interface SecretScan {
-  /** number of different strings of each kind, the most frequent kind first */
+  /** number of different strings of each kind, most frequent kind first */
   kinds: readonly { label: string; count: number }[];
-  /** different strings; there may be more if it is SECRETS_MAX */
+  /** number of different strings; SECRETS_MAX means that or more */
   total: number;
   /** whether the whole session was read */
   isWhole: boolean;

@@ -1,5 +1,5 @@
-// Shows transcripts to the owner, to users that the session is shared with, and to administrators if the operator allows it.
-// Opening a transcript of another user writes an audit entry.
+// Shows transcripts to the owner, to recipients of the session, and to administrators if the operator allows it. Opening a
+// transcript of another user writes an audit entry.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { currentOf, storeWith } from "../downloads/current.ts";
@@ -23,7 +23,7 @@ type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "setti
 export class Transcripts {
   constructor(private readonly dependencies: Dependencies) {}
 
-  /** @returns why the viewer may read the transcript of a session that the viewer sees; undefined if that is not allowed */
+  /** @returns why the viewer may read the transcript of a visible session; undefined if not allowed */
   right(
     viewer: Viewer,
     session: Pick<SessionRow, "id" | "userId" | "sharingMode">,
@@ -32,9 +32,9 @@ export class Transcripts {
   }
 
   /**
-   * @param cursor of an earlier page; undefined for the first one
+   * @param cursor from the previous page; undefined for the first one
    * @throws DomainError `sessions.not_found`, `sessions.not_visible`, `sessions.may_not_read`, `sessions.invalid`,
-   *   `sessions.no_transcript`, `sessions.expired`, `sessions.bytes_lost`, `sessions.readers_busy`, `sessions.store_unavailable`
+   * `sessions.no_transcript`, `sessions.expired`, `sessions.bytes_lost`, `sessions.readers_busy`, `sessions.store_unavailable`
    */
   async read(
     actor: Actor,
@@ -63,7 +63,7 @@ export class Transcripts {
   }
 
   /**
-   * Looks for strings that look like keys, for an owner who is about to share the session. Keeps nothing.
+   * Finds strings that look like keys, for an owner who is about to share the session. Stores nothing.
    * @throws DomainError `sessions.not_own` and those of `read`
    */
   async scan(actor: Actor, viewer: Viewer, id: string): Promise<SecretScan> {

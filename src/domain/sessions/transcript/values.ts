@@ -22,10 +22,10 @@ export function timeOf(value: unknown): number | null {
   return Number.isFinite(ms) && Math.abs(ms) <= TIME_MS_KNOWN ? Math.trunc(ms) : null;
 }
 
-/** what `Date` can hold */
+/** the range of `Date` */
 const TIME_MS_KNOWN = 8.64e15;
 
-/** @param names of members with tokens that were read, and that were written; the sums of each @returns null without any */
+/** @param names members with input tokens, and members with output tokens @returns the sums of each; null without any */
 export function tokensOf(
   usage: unknown,
   names: { input: readonly string[]; output: readonly string[] },
@@ -45,7 +45,7 @@ export type Draft = { kind: EntryKind; text: string } & Partial<
   Pick<TranscriptEntry, "name" | "atMs" | "tokens" | "isError">
 >;
 
-/** @returns the entry, with its text cut to ENTRY_CHARACTERS_MAX */
+/** @returns the entry, with its text truncated to ENTRY_CHARACTERS_MAX */
 export function entryOf({
   kind,
   text,
@@ -73,7 +73,7 @@ const NAME_CHARACTERS = 200;
 /** Writing stops after as much text as an entry can show. */
 const BUDGET = ENTRY_CHARACTERS_MAX + 1;
 
-/** @returns a text unchanged, and any other value as indented JSON, which may end after the part that an entry shows */
+/** @returns text unchanged, and any other value as indented JSON, possibly only the part that an entry shows */
 export function valueText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";

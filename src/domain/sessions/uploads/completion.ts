@@ -1,5 +1,5 @@
-// Completes an upload: the store or this service verifies that the bytes match the announcement, and one transaction makes them
-// the session's current version. If two callers complete it at once, one of them does the work and both get the same response.
+// Completes an upload: the store or this service verifies that the bytes match the announcement, and one transaction makes them the
+// session's current version. If two callers complete it at the same time, one does the work and both get the same response.
 import pLimit from "p-limit";
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DAY_MS } from "../../../platform/clock.ts";

@@ -1,4 +1,4 @@
-// Checks that one more upload fits: on our own disk, after everything that is announced, and within the operator's quota.
+// Checks that one more upload fits on our own disk, together with all announced uploads, and within the operator's quota.
 import type { Connection } from "../../../platform/database/database.ts";
 import { type DiskSpace, FREE_BYTES_MIN } from "../../../platform/files/disk.ts";
 import { diskFull, diskLow, quotaReached } from "../errors.ts";
@@ -26,8 +26,9 @@ export function requireFreeSpace(
 }
 
 /**
- * The disk may have filled up since the upload was announced. Its last bytes are for everything else that is written, such as sign-ins.
- * @param receivingBytes of bodies that are being received, this one included
+ * Checks again, because the disk may have filled up since the announcement. The last bytes of the disk are reserved for other
+ * writes, such as sign-ins.
+ * @param receivingBytes bytes of all bodies that are being received, including this one
  * @throws DomainError `artifact.disk_full`
  */
 export function requireLastBytes(store: Pick<ObjectStore, "space">, receivingBytes: number): void {
@@ -35,6 +36,6 @@ export function requireLastBytes(store: Pick<ObjectStore, "space">, receivingByt
   if (space && space.availableBytes - receivingBytes < FREE_BYTES_MIN) throw diskFull(undefined);
 }
 
-/** @returns bytes that uploads leave free */
+/** @returns the number of bytes that uploads must leave free */
 export const reservedFreeBytes = ({ sizeBytes }: Pick<DiskSpace, "sizeBytes">): number =>
   Math.max(FREE_BYTES_KEPT, FREE_SHARE_KEPT * sizeBytes);

@@ -21,7 +21,7 @@ import {
   type SessionMetadata,
 } from "../model.ts";
 
-/** Documented, and checked below: a value out of range is 400, a wrong type 422. */
+/** Documented here and checked below: a value out of range gives 400, a wrong type 422. */
 const whole = (schema: { minimum: number; maximum?: number; default?: number; description?: string }) =>
   Type.Unsafe<number>({ ...Type.Number(), description: schema.description ?? "A whole number." });
 const text = (maxLength: number) => Type.String({ description: `Up to ${maxLength} characters.` });

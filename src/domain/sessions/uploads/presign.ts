@@ -20,7 +20,7 @@ import * as store from "./upload-store.ts";
 
 /** The user who uploads. */
 export interface Uploader {
-  /** Few announcements need it, and it costs a look-up. */
+  /** Called only when needed, because it takes a lookup. */
   actor(): Actor;
   userId: string;
   organizationId: string;
@@ -28,7 +28,7 @@ export interface Uploader {
 
 export interface Presigned {
   uploadId: string;
-  /** undefined if these bytes are the session's already */
+  /** undefined if the session already has these bytes */
   upload: UploadRequest | undefined;
 }
 
@@ -63,7 +63,7 @@ export class Announcements {
     if (!document.allowed_harnesses.some((allowed) => allowed === harness)) throw harnessNotAllowed(harness);
   }
 
-  /** @returns the complete artifact with these bytes if its object is there, else a pending one */
+  /** @returns the complete artifact with these bytes if its object exists, else a pending one */
   async #stored(uploader: Uploader, announcement: Announcement): Promise<ArtifactRow> {
     const announce = () =>
       this.dependencies.db.writeRepeatable((tx) => this.#announce(tx, uploader, announcement), "unobserved");
@@ -90,10 +90,10 @@ export class Announcements {
     if (complete) return complete;
     const known = artifacts.find(({ status }) => status === "pending" || status === "failed");
     const isSameSize = known?.sizeBytes === announcement.sizeBytes;
-    this.#requireLimits(tx, { userId: uploader.userId, announcement, known }); // before a row: a full disk cannot take one
+    this.#requireLimits(tx, { userId: uploader.userId, announcement, known }); // checked before adding a row, which a full disk cannot take
     const session = found ?? this.#addSession(tx, uploader, announcement);
     const row = this.#rowOf(session, announcement, known);
-    // Bytes that were verified with a different announced size do not count for this announcement.
+    // Bytes that were verified under a different announced size do not count for this announcement.
     if (known) store.announceAgain(tx, { ...row, storedAtMs: isSameSize ? known.storedAtMs : null });
     else store.addArtifact(tx, row);
     return row;

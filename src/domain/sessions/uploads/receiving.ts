@@ -1,5 +1,5 @@
-// Receives the bytes of an upload into the local store: checks the signed address, hashes the bytes while they are written, and
-// records that they are verified. The caller reads the body and enforces its time limits.
+// Receives the bytes of an upload into the local store: checks the signed URL, hashes the bytes while writing them, and records
+// that they are verified. The caller reads the body and enforces its time limits.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -21,7 +21,7 @@ import { requireLastBytes } from "./free-space.ts";
 import type { UploadTally } from "./tally.ts";
 import * as store from "./upload-store.ts";
 
-/** The parameters of a signed address. */
+/** The parameters of a signed URL. */
 export interface AddressParameters {
   id: string;
   /** Unix seconds */
@@ -38,7 +38,7 @@ type Dependencies = Pick<
 
 export class Receiving {
   #running = 0;
-  /** announced by the bodies that are being read */
+  /** total announced bytes of the bodies that are being read */
   #runningBytes = 0;
 
   constructor(private readonly dependencies: Dependencies) {}
@@ -62,10 +62,10 @@ export class Receiving {
   }
 
   /**
-   * Stores the bytes durably and records it, or leaves nothing behind.
+   * Stores the bytes durably and records that, or leaves nothing behind.
    * @param body of exactly the announced size, or it throws; the caller must not use its pieces afterwards
    * @throws DomainError `sessions.busy`, `sessions.digest_mismatch`, `sessions.already_complete`, `artifact.disk_full`,
-   *   `sessions.upload_not_found`; errors of the body
+   * `sessions.upload_not_found`; errors of the body
    */
   async receive(artifact: ArtifactRow, body: AsyncIterable<Uint8Array>): Promise<void> {
     if (this.#running >= this.dependencies.settings.uploadsAtOnce) throw uploadsBusy();

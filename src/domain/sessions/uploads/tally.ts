@@ -1,8 +1,8 @@
 // Counts the outcomes of uploads in this process, for metrics.
 
 /**
- * `digest_mismatch`: the received bytes differ from the announcement; `content_differs`: the bytes in the store do; `refused`:
- * the address, a header or the caller is not accepted; `failed`: an internal error
+ * `digest_mismatch`: the received bytes differ from the announcement; `content_differs`: the bytes in the store do; `refused`: the
+ * URL, a header or the caller is not accepted; `failed`: an internal error
  */
 const NONE = {
   complete: 0,
@@ -21,7 +21,7 @@ const NONE = {
 
 export type UploadOutcome = keyof typeof NONE;
 
-/** Outcomes by the reason of the refusal; `counted` outcomes are counted where they are decided. */
+/** Outcomes by the reason of an error; `counted` outcomes are counted where they occur. */
 const BY_REASON: Readonly<Record<string, UploadOutcome | "counted">> = {
   "sessions.digest_mismatch": "counted",
   "sessions.content_differs": "counted",
@@ -36,7 +36,7 @@ const BY_REASON: Readonly<Record<string, UploadOutcome | "counted">> = {
 
 export class UploadTally {
   readonly outcomes: Record<UploadOutcome, number> = { ...NONE };
-  /** of complete uploads */
+  /** bytes of complete uploads */
   bytes = 0;
 
   add(outcome: UploadOutcome, sizeBytes: number): void {
@@ -44,7 +44,7 @@ export class UploadTally {
     if (outcome === "complete") this.bytes += sizeBytes;
   }
 
-  /** Counts the upload if the work throws, by the reason of the refusal. */
+  /** Counts the upload by the error's reason if the work throws. */
   async watch<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();

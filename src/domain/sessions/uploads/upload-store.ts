@@ -1,5 +1,5 @@
-// SQL of uploads: announced sessions and artifacts, their limits, and each change of an artifact's state. Each change names the
-// old state in its condition, so that only one of two concurrent changes succeeds.
+// SQL of uploads: announced sessions and artifacts, their limits, and each change of an artifact's state. Each change has the old
+// state in its condition, so only one of two concurrent changes succeeds.
 import { and, eq, getTableColumns, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, equalAll, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
@@ -16,7 +16,7 @@ const selectNative = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the session that the client means */
+/** @returns the announced session */
 export const findNative = (
   connection: Connection,
   key: Pick<SessionRow, "userId" | "harness" | "profile" | "nativeSessionId">,
@@ -37,7 +37,7 @@ const selectArtifacts = statement((connection) =>
     .prepare(),
 );
 
-/** Rows with the same bytes in one session: at most one pending or failed, and one complete. */
+/** Limit of rows with the same bytes in one session: one pending or failed, and one complete. */
 const SAME_BYTES_MAX = 4;
 
 /** @returns the artifacts of a session with these bytes, without superseded ones */
@@ -93,7 +93,7 @@ const updateStored = statement((connection) =>
     .prepare(),
 );
 
-/** The bytes are in the local store. @returns whether the artifact is pending now */
+/** Records that the bytes are in the local store. @returns whether the artifact is pending */
 export const markStored = (tx: Tx, stored: { id: string; nowMs: number }): boolean =>
   changesOf(updateStored(tx).run(stored)) > 0;
 
@@ -119,7 +119,7 @@ export const markFailed = (
       .run(),
   ) > 0;
 
-/** The verified bytes are no longer in the store. */
+/** Records that the verified bytes are no longer in the store. */
 export const clearVerification = (tx: Tx, id: string): void =>
   void tx.update(sessionArtifacts).set({ storedAtMs: null }).where(eq(sessionArtifacts.id, id)).run();
 
@@ -178,7 +178,7 @@ const updateSuperseded = statement((connection) =>
     .prepare(),
 );
 
-/** Marks every other complete artifact of the session as superseded; it is kept until `expiresAtMs` at the latest. */
+/** Marks every other complete artifact of the session as superseded, to be kept until `expiresAtMs` at the latest. */
 export const supersedeOthers = (
   tx: Tx,
   { id, sessionId }: Pick<ArtifactRow, "id" | "sessionId">,
@@ -211,7 +211,7 @@ const updateGrants = statement((connection) =>
     .prepare(),
 );
 
-/** Copies the metadata of the new current artifact to the session, where readers see it. */
+/** Copies the metadata of the new current artifact to the session, which readers see. */
 export function promote(
   tx: Tx,
   session: Pick<SessionRow, "id" | "sharingMode" | keyof typeof promoted>,

@@ -1,6 +1,6 @@
-// The keys that sign one kind of token. One key is active; a retired key verifies until the last token that it can have signed
-// has expired. The command line may rotate keys at any time, so the set is read again when its revision changes.
-// platform/crypto/signing.ts has the cryptography. The area that owns the ring decides what the tokens contain.
+// The keys that sign one kind of token. One key is active; a retired key verifies until the last token that it may have signed has
+// expired. A command may rotate keys at any time, so the set is read again when its revision changes. platform/crypto/signing.ts
+// has the cryptography. The area that owns the ring decides what the tokens contain.
 import { type Clock, DAY_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import {
@@ -71,7 +71,7 @@ export class SigningKeyRing {
   constructor(private readonly options: SigningKeyRingOptions) {}
 
   /**
-   * Makes the first key, and checks that the active one can be opened. Called at every start.
+   * Creates the first key, and checks that the active one can be opened. Called at every start.
    * @throws DomainError `signing_key.sealed` when the sealing key of the active key is missing
    */
   async ensure(actor: Actor): Promise<void> {
@@ -85,8 +85,8 @@ export class SigningKeyRing {
   }
 
   /**
-   * Makes a new active key. It does not need the old private key, so it also recovers from its loss.
-   * @param replaces id of the key that the caller saw in use; if another key is in use, nothing is made
+   * Creates a new active key. It does not need the old private key, so it also recovers from the loss of that key.
+   * @param replaces id of the key that the caller saw in use; if another key is in use, no key is created
    * @returns the key in use
    */
   async rotate(actor: Actor, replaces?: string): Promise<SigningKeyView> {
@@ -120,7 +120,7 @@ export class SigningKeyRing {
     return { keys: keys.map(({ publicJwk }) => publicJwk) };
   }
 
-  /** @returns the public key of that id while it verifies. An unknown id costs a lookup in memory and no query. */
+  /** @returns the public key with that id while it verifies. An unknown id takes a lookup in memory and no query. */
   find(kid: string): PublicJwk | undefined {
     const key = this.#current().keys.get(kid);
     return key && verifies(key.row, this.options.clock.nowMs()) ? key.publicJwk : undefined;
@@ -160,7 +160,7 @@ export class SigningKeyRing {
     return this.#set;
   }
 
-  /** Decides again inside the transaction, because another process may have made a key in the meantime. */
+  /** Decides again inside the transaction, because another process may have created a key meanwhile. */
   async #replace(
     actor: Actor,
     isWanted: (active: SigningKeyRow | undefined) => boolean,

@@ -5,7 +5,7 @@ import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Topic, type Tx } from "../../../platform/database/database.ts";
 import type { SigningKeyRow, SigningKeyTable } from "./signing-key-tables.ts";
 
-/** Fewer keys than this verify at a time: rotations are at least a day apart, and tokens live for minutes or hours. */
+/** More keys than can verify at a time: rotations are at least a day apart, and tokens live for minutes or hours. */
 const KEYS_MAX = 100;
 
 export interface SigningKeyStore {
@@ -21,7 +21,7 @@ export interface SigningKeyStore {
   removeDead(tx: Tx, nowMs: number): string[];
 }
 
-/** @param topic topic of the caches that hold keys of the table */
+/** @param topic topic of the caches of the table's keys */
 export function signingKeyStore(table: SigningKeyTable, topic: Topic): SigningKeyStore {
   const selectAll = statement((connection) =>
     connection.select().from(table).orderBy(desc(table.createdAtMs)).limit(KEYS_MAX).prepare(),

@@ -8,17 +8,17 @@ export interface IndexedTexts {
   index: TrigramIndex;
   table: SQLiteTable;
   id: SQLiteColumn;
-  /** of the row in the index; null while it waits */
+  /** number of the row in the index; null while it waits */
   number: SQLiteColumn;
   text: SQLiteColumn | SQL;
-  /** which rows wait; an index of the table has these only */
+  /** condition for waiting rows; the table has a partial index of them */
   isWaiting: SQL | undefined;
 }
 
-/** Without this order, SQLite chooses another index and reads every row. */
+/** Without this order, SQLite uses another index and reads every row. */
 const inOrderOfWaiting = ({ id }: IndexedTexts): SQL => asc(id);
 
-/** @returns the ids of at most `limit` rows that wait */
+/** @returns the ids of at most `limit` waiting rows */
 export const waitingIds = (connection: Connection, texts: IndexedTexts, limit: number): string[] =>
   connection
     .select({ id: sql<string>`${texts.id}` })
@@ -29,11 +29,11 @@ export const waitingIds = (connection: Connection, texts: IndexedTexts, limit: n
     .all()
     .map((row) => row.id);
 
-/** Limits of one transaction, which takes some milliseconds: texts and characters. */
+/** Limits of one transaction, which takes a few milliseconds: texts and characters. */
 const BATCH_ROWS = 100;
 const BATCH_LENGTH = 30_000;
 
-/** Puts texts of waiting rows into the index. @returns how many; 0 at the end */
+/** Adds texts of waiting rows to the index. @returns how many; 0 at the end */
 export function indexTexts(tx: Tx, texts: IndexedTexts): number {
   const { index, table, id, number, text } = texts;
   const rows = tx

@@ -1,4 +1,4 @@
-// Maintains the index of a table's texts: adds new texts, and removes what deleted ones left.
+// Maintains the index of a table's texts: adds new texts, and removes the remains of deleted ones.
 import type { Db } from "../../../platform/database/database.ts";
 import { type IndexedTexts, indexTexts } from "./indexed-texts-store.ts";
 import { optimizeIndex } from "./trigram-store.ts";
@@ -20,7 +20,7 @@ export class SearchIndex {
     return added;
   }
 
-  /** Afterwards the index has no text of a deleted row. */
+  /** Removes all texts of deleted rows from the index. */
   async optimize(signal: AbortSignal): Promise<void> {
     await optimizeIndex(this.db, this.texts.index, signal);
   }

@@ -1,17 +1,17 @@
-// Indexes of texts by three characters in a row (SQLite FTS5, tokenizer `trigram`): which parts of a text are looked up. An index
-// names the rows that may have a text; the caller compares the text of each.
+// Looks texts up in indexes of three-character parts (SQLite FTS5, tokenizer `trigram`). An index gives the rows that may contain a
+// text; the caller compares the text of each.
 import { type SQL, sql } from "drizzle-orm";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 
-/** Parts of a text that are looked up; the index reads the list of each. */
+/** Maximum number of parts of a text to look up; the index reads the list of each. */
 export const SEARCH_PARTS_MAX = 16;
-/** Characters of an entry of the index. */
+/** Number of characters in an index entry. */
 const PART_LENGTH = 3;
 
 /**
- * Evenly spread, so that a long text has few.
- * @returns parts that every text with this one has; empty for a shorter one
+ * Spreads the parts evenly, so that a long text has few.
+ * @returns parts that every text containing this one has; empty if it is too short
  */
 export function searchParts(text: string): string[] {
   const characters = [...text];
@@ -30,14 +30,14 @@ const quotedPart = (part: string): string => `"${part.replaceAll('"', '""')}"`;
 /** The indexes of this installation. */
 export type TrigramIndex = "session_search" | "client_search" | "user_search";
 
-/** Parts that are looked up together at first. */
+/** Number of parts to look up together at first. */
 const RARE_PARTS = 2;
-/** Texts with a part that are sampled to estimate how frequent it is. */
+/** Number of texts to sample for estimating how frequent a part is. */
 const SAMPLED_TEXTS = 50;
 
 /**
- * SQLite reads the whole list of each part, so the rarest parts are tried before the others.
- * @returns the numbers of texts that may have all the parts; of more than `max` one more
+ * Tries the rarest parts first, because SQLite reads the whole list of each part.
+ * @returns the numbers of texts that may have all parts; at most `max` + 1
  */
 export function* numbersWith(
   connection: Connection,
@@ -49,7 +49,7 @@ export function* numbersWith(
       .values<[number]>(sql`SELECT rowid FROM ${sql.identifier(index)}
         WHERE ${sql.identifier(index)} MATCH ${matchOf(wanted)} ${window}`)
       .map(([number]) => number);
-  // How many numbers it takes to find SAMPLED_TEXTS texts with the part: the more, the rarer it is.
+  // @returns how many numbers it takes to find SAMPLED_TEXTS texts with the part; more means rarer
   const reachOf = (part: string): number =>
     having([part], sql`LIMIT 1 OFFSET ${SAMPLED_TEXTS - 1}`)[0] ?? Number.POSITIVE_INFINITY;
   const rarest = parts
@@ -65,16 +65,16 @@ export function* numbersWith(
   return having(parts, sql`LIMIT ${max + 1}`);
 }
 
-/** Entries that begin with the same two characters and are looked up together. */
+/** Maximum number of entries that begin with the same two characters and are looked up together. */
 export const PAIR_PARTS_MAX = 256;
 
-/** The end of an indexed text, with which each of its characters begins an entry. */
+/** Appended to indexed texts, so that each of their characters begins an entry. */
 export const TEXT_END = "\n\n";
 
 /**
  * Looks up two characters by the entries that begin with them. Every text must have been indexed with TEXT_END.
  * @param terms the fts5vocab table of the index, in the form `row`
- * @returns the numbers of texts that have the pair, of more than `max` one more; undefined if too many entries begin with it
+ * @returns the numbers of texts that have the pair, at most `max` + 1; undefined if too many entries begin with it
  */
 function numbersWithPair(
   connection: Connection,
@@ -97,7 +97,7 @@ const PAIR_LENGTH = 2;
 
 /**
  * Looks up a text by its parts, or as a pair if it has two characters. Every text must have been indexed with TEXT_END.
- * @returns the numbers of texts that may have it, of more than `max` one more; undefined if the index cannot tell
+ * @returns the numbers of texts that may have it, at most `max` + 1; undefined if the index cannot tell
  */
 export function* candidateNumbers(
   connection: Connection,
@@ -111,10 +111,10 @@ export function* candidateNumbers(
     : undefined;
 }
 
-/** of one transaction: some milliseconds */
+/** pages merged in one transaction, which takes a few milliseconds */
 const MERGED_PAGES = 16;
 
-/** Merges the whole index in batches. Afterwards nothing in it comes from a removed row. */
+/** Merges the whole index in batches, which removes all traces of removed rows. */
 export async function optimizeIndex(
   db: Pick<Db, "write">,
   index: TrigramIndex,
@@ -126,7 +126,7 @@ export async function optimizeIndex(
 }
 
 /**
- * Merges a part of the index.
+ * Merges part of the index.
  * @param pages negative to begin
  * @returns whether there is more to merge
  */

@@ -1,4 +1,4 @@
-// Lines of a Claude Code transcript: each is one message of a person or of the model, with content blocks.
+// Lines of a Claude Code transcript: each is one message of a user or of the model, with content blocks.
 import type { TranscriptEntry } from "../model.ts";
 import { type Draft, entryOf, listOf, objectOf, textOf, timeOf, tokensOf, valueText } from "../values.ts";
 
@@ -22,7 +22,7 @@ export function* claudeEntries(line: unknown): Generator<TranscriptEntry> {
     const draft = blockDraft(block, speaker);
     if (!draft) continue;
     yield entryOf({ ...draft, atMs, tokens });
-    tokens = null; // those of the whole message
+    tokens = null; // tokens of the whole message
   }
 }
 
@@ -45,7 +45,7 @@ function blockDraft(block: unknown, speaker: "user" | "assistant" | "system"): D
   }
 }
 
-/** @returns the text of a result, which is a text or a list of blocks */
+/** @returns the text of a result, which is text or a list of blocks */
 export const contentText = (content: unknown): string =>
   Array.isArray(content) ? content.map(partText).filter(Boolean).join("\n") : valueText(content);
 

@@ -1,11 +1,11 @@
 // Lines of a Codex rollout. Response items hold the input and the responses of the model. Events repeat them for the screen, and
-// are read for tokens only.
+// are read only for tokens.
 import type { TranscriptEntry } from "../model.ts";
 import { type Draft, entryOf, listOf, objectOf, textOf, timeOf, tokensOf, valueText } from "../values.ts";
 import { contentText } from "./claude.ts";
 
 const TOKENS = { input: ["input_tokens"], output: ["output_tokens"] };
-/** Beginnings of texts that the program itself sends as user messages. */
+/** Prefixes of texts that the program itself sends as user messages. */
 const OF_PROGRAM =
   /^\s*(?:<(?:environment_context|user_instructions|permissions|INSTRUCTIONS)|# AGENTS\.md )/;
 
@@ -59,7 +59,7 @@ function messageDraft(role: string, text: string): Draft {
   return { kind: role === "user" && !OF_PROGRAM.test(text) ? "user" : "system", text };
 }
 
-/** An output is a text, a list of content, or JSON text with the output and the exit code. */
+/** An output is text, a list of content, or JSON text with the output and the exit code. */
 function resultDraft(output: unknown): Draft {
   const value = orParsed(output);
   const { output: inner, content, metadata, success } = objectOf(value);
@@ -82,7 +82,7 @@ const noteDraft = (type: unknown, payload: unknown): Draft | undefined =>
     ? { kind: "note", text: `Compacted. ${textOf(objectOf(payload).message)}`.trim() }
     : undefined;
 
-/** @returns the value of JSON text that is an object; anything else as it is */
+/** @returns the value of JSON text that is an object; anything else unchanged */
 function orParsed(text: unknown): unknown {
   if (typeof text !== "string" || !text.startsWith("{")) return text;
   try {

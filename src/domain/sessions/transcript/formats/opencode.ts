@@ -14,7 +14,7 @@ export function* opencodeEntries(message: unknown): Generator<TranscriptEntry> {
   for (const part of listOf(parts))
     for (const draft of partDrafts(part, role === "user" ? "user" : "assistant")) {
       yield entryOf({ ...draft, atMs: draft.atMs ?? createdAtMs, tokens });
-      tokens = null; // those of the whole message
+      tokens = null; // tokens of the whole message
     }
 }
 
