@@ -1,6 +1,7 @@
 // `kill -9` of the service alone, round after round, while Litestream runs on: at a random moment, or while the log of SQLite ends with
 // a commit that its index does not have. Then what the units do, or, for other supervisors, the service alone is started again. After
-// each round the replica must be sound and complete.
+// each round the replica must be sound and complete. If Litestream runs on, it may itself write over a commit that was never completed,
+// before the service can keep it: then the commands of `doctor` must make the replica sound.
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -30,6 +31,7 @@ export async function killAlone(stage: Stage, supervisor: Supervisor, rounds: nu
   let machine = await stage.start(data);
   await using growth = new Growth(stage.site);
   let cutCommits = 0;
+  let damaged = 0;
   for (let round = 1; round <= rounds; round += 1) {
     growth.resume();
     await Bun.sleep(LOADED_MS.min + Math.random() * LOADED_MS.more);
@@ -43,14 +45,17 @@ export async function killAlone(stage: Stage, supervisor: Supervisor, rounds: nu
     const fault = await faultOf(stage, data, growth.last);
     process.stdout.write(`  round ${round}: ${growth.count} users, ${fault ?? "sound"}\n`);
     if (fault === undefined) continue;
-    failures.push(`killed alone, ${supervisor}: round ${round}: ${fault}`);
+    if (supervisor === "units") failures.push(`killed alone, ${supervisor}: round ${round}: ${fault}`);
+    damaged += 1;
     machine = await resetReplica(stage, machine);
     const left = await faultOf(stage, data, growth.last);
     if (left !== undefined)
       failures.push(`killed alone, ${supervisor}: round ${round}: made anew, but ${left}`);
   }
   await machine.kill();
-  process.stdout.write(`killed alone, ${supervisor}: ${rounds} rounds, ${cutCommits} within a commit\n`);
+  process.stdout.write(
+    `killed alone, ${supervisor}: ${rounds} rounds, ${cutCommits} within a commit, ${damaged} damaged\n`,
+  );
   if (cutCommits < rounds / 3)
     failures.push(`killed alone, ${supervisor}: only ${cutCommits} within a commit`);
   return failures;
