@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
+import { commandWith } from "../../platform/config/command-hint.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { placeOf } from "../../platform/config/standby/replica.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
@@ -97,6 +98,7 @@ async function takeLease(
     own,
     machine: hostname(),
     log,
+    command: (words) => commandWith(config, words),
     onRenewed: (untilMs) => writeLeaseFile(directory, untilMs),
     onLost: onTakenOver,
   });

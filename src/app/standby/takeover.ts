@@ -178,7 +178,14 @@ async function takeLease(
 ): Promise<Lease | undefined> {
   const object = leaseObjectOf(config, clock);
   const stop = signal ?? new AbortController().signal;
-  const keeper = new LeaseKeeper({ object, own, machine: hostname(), log, onLost: () => {} });
+  const keeper = new LeaseKeeper({
+    object,
+    own,
+    machine: hostname(),
+    log,
+    command: (words) => commandWith(config, words),
+    onLost: () => {},
+  });
   await keeper.take(stop);
   return keeper.replaced;
 }

@@ -32,6 +32,7 @@ function machine(number: number, name: string, more: Partial<LeaseOptions> = {})
   const [events, lost, renewedUntil]: [string[], DomainError[], number[]] = [[], [], []];
   const write = (line: string) => void events.push(JSON.parse(line).event);
   const keeper = new LeaseKeeper({
+    command: (words) => `quartermaster ${words} --config standby.yaml`,
     object,
     own: { term: `t0000000${number}-00000${number}`, holder: name },
     machine: name,
@@ -203,7 +204,11 @@ describe("STB-5 a holder", () => {
     await machine(2, "two").keeper.take(signal);
     one.keeper.start();
     await until(() => one.lost.length > 0);
-    expect(one.lost[0]).toMatchObject({ kind: "conflict", reason: "standby.taken_over" });
+    expect(one.lost[0]).toMatchObject({
+      kind: "conflict",
+      reason: "standby.taken_over",
+      hint: expect.stringContaining("quartermaster takeover --config standby.yaml"),
+    });
     expect(one.keeper.isHeld).toBe(false);
     await one.keeper.release();
     expect(stored()).toMatchObject({ machine: "two", released: false });

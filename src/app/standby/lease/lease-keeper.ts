@@ -29,6 +29,8 @@ export interface LeaseOptions {
   auditEnd?: () => { id: number; atMs: number } | undefined;
   /** called after each renewal with the time until which changes are accepted, by the wall clock */
   onRenewed?: (untilMs: number) => void;
+  /** @returns a command with the options that it needs here, for messages */
+  command: (words: string) => string;
   /** called once another machine has the lease */
   onLost(error: DomainError): void;
   /** default: the clocks of this machine */
@@ -92,7 +94,7 @@ export class LeaseKeeper {
     for (;;) {
       signal.throwIfAborted();
       const found = await this.options.object.read(requestSignal(signal));
-      if (found && this.#isNewer(found.lease)) throw takenBy(found.lease);
+      if (found && this.#isNewer(found.lease)) throw this.#takenBy(found.lease);
       const nowAt = this.#now();
       if (found && found.etag !== seen?.etag) {
         seen = { etag: found.etag, at: nowAt };
@@ -152,7 +154,7 @@ export class LeaseKeeper {
       }
       const found = await object.read(requestSignal(this.#stop.signal));
       if (found && !this.#isOurs(found.lease))
-        this.#lose(isReadable(found.lease) ? takenBy(found.lease) : damaged());
+        this.#lose(isReadable(found.lease) ? this.#takenBy(found.lease) : damaged());
       this.#etag = found?.etag; // our own change, whose response was lost; the next renewal counts
       return false;
     } catch (error) {
@@ -199,6 +201,16 @@ export class LeaseKeeper {
     };
   }
 
+  #takenBy = ({ machine, term }: Lease): DomainError =>
+    new DomainError(
+      "conflict",
+      "standby.taken_over",
+      `${machine} holds the lease of the newer term ${term}`,
+      {
+        hint: `this machine no longer accepts changes; to make it the active one again, stop the other one and run here: ${this.options.command("takeover")}`,
+      },
+    );
+
   #isOurs = ({ term, holder }: Lease): boolean =>
     term === this.options.own.term && holder === this.options.own.holder;
 
@@ -232,11 +244,6 @@ const noLease = (): DomainError =>
     "this machine accepts no change now, because it could not renew its lease",
     { hint: "check the store of the lease: quartermaster doctor", retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
-
-const takenBy = ({ machine, term }: Lease): DomainError =>
-  new DomainError("conflict", "standby.taken_over", `${machine} holds the lease of the newer term ${term}`, {
-    hint: "this machine no longer accepts changes; to make it the active one again, stop the other one and run here: quartermaster takeover",
-  });
 
 /** The service may start again: it takes such a lease once nobody has changed it for the whole time. */
 const damaged = (): DomainError =>
