@@ -23,7 +23,7 @@ export function forwardingFinding(
   const detail = `${waiting} entries wait for the receiver since ${toRfc3339(waitingSinceMs)}${error === null ? "" : `: ${error}`}`;
   if (!isServiceRunning) return check.warning(detail, "start the service, which sends them");
   const remedy =
-    "check the receiver and audit.forward.*; nothing is lost meanwhile: quartermaster audit forwarding";
+    "check the receiver and audit.forward.*; no entry is lost in the meantime: quartermaster audit forwarding";
   if (nowMs - waitingSinceMs > FORWARDING_LAG_MS) return check.failed(detail, remedy);
   return error === null ? check.ok(detail) : check.warning(detail, remedy);
 }

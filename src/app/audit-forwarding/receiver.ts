@@ -7,7 +7,7 @@ import type { Config } from "../../platform/config/config.ts";
 import type { Destination, Outbound, PeerTls } from "../../platform/outbound/outbound.ts";
 import { peerTlsOf } from "../files/peer-files.ts";
 
-/** The data that waits while the receiver is unreachable. */
+/** The effect of an unreachable receiver. */
 export const RECEIVER_AFFECTS = "entries of the audit log wait in the database and are sent later";
 
 /** @returns undefined if the log is not sent anywhere */

@@ -57,7 +57,7 @@ export async function readKeyFile(from: { path: string; passphrase: Secret }): P
   return decryptKeys(Buffer.from(bytes).toString("utf8"), from.passphrase);
 }
 
-/** Adds keys to the data directory; keys that exist already are not changed. */
+/** Adds keys to the data directory; existing keys do not change. */
 export function importKeys({ directory, ids }: Omit<KeyPlace, "config">, keys: KeyFileContent): void {
   const files = new SealingKeyFiles(directory.keys, ids);
   for (const { name, key } of keys.sealing) files.adopt(name, Buffer.from(key, "base64"));

@@ -25,7 +25,7 @@ export interface BackupTasks {
 
 export type TaskName = keyof BackupTasks;
 
-/** A task as the thread receives it. */
+/** The message that starts a task in the thread. */
 export type Task = { [Name in TaskName]: { name: Name; request: BackupTasks[Name]["request"] } }[TaskName];
 
 export type Report = (doneBytes: number, totalBytes: number) => void;
@@ -39,7 +39,7 @@ export type PerformTask = <Name extends TaskName>(
 
 export interface TaskOptions {
   signal?: AbortSignal | undefined;
-  /** @param phase names the part of the work that the amounts belong to; a task of one part has none */
+  /** @param phase the part of the work; undefined for a task with one part */
   onProgress?: ((doneBytes: number, totalBytes: number, phase?: string) => void) | undefined;
   /** runs the task here; a thread runs it if omitted */
   perform?: PerformTask | undefined;

@@ -32,9 +32,9 @@ export interface BackupRequest extends TaskOptions {
   /** absolute path that must not exist yet; without it, a name in `folder` is generated */
   target?: string | undefined;
   folder: string;
-  /** whether it holds the files of captured sessions too: `backup.sessions` */
+  /** whether it includes the files of captured sessions: `backup.sessions` */
   withSessions: boolean;
-  /** returns the ids of the keys that sealed data in that database needs */
+  /** returns the ids of the keys for the sealed data in that database */
   keyIdsIn(connection: Connection): readonly string[];
 }
 
@@ -135,7 +135,7 @@ function unusedName({ kind, folder }: BackupRequest, atMs: number): string {
   }
 }
 
-/** A link with a missing target counts as taken. */
+/** A broken link also counts as an existing file. */
 function isTaken(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -149,7 +149,7 @@ function isTaken(path: string): boolean {
 export function refuseExisting(target: string): void {
   if (!isTaken(target)) return;
   throw new DomainError("conflict", "backup.exists", `the file ${target} already exists`, {
-    hint: "name another file, or omit the name to have one chosen",
+    hint: "name another file, or omit the name to generate one",
   });
 }
 
@@ -176,7 +176,7 @@ function factsOf(
   };
 }
 
-/** A database of another schema may not have the sums; the packer reads the files again. */
+/** A database with another schema may lack the sums; the packer reads the files again. */
 function storedIn(file: string, store: StoreTotals["store"]): Pick<Kept, "versions" | "bytes"> {
   if (schemaIn(file) !== programSchema()) return { versions: 0, bytes: 0 };
   using connection = openConnection(file, { readonly: true });

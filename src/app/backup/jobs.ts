@@ -32,9 +32,10 @@ interface Retention {
 }
 
 /**
- * The manifest and the installation's log identify a backup, never its file name alone: several installations may share a
- * folder, and a clock may have been wrong. Removes all but the newest scheduled backups of this installation. Backups of other
- * installations, unreadable files and backups from the future are neither counted nor removed.
+ * The manifest and the installation's log identify a backup. The file name is not enough, because several installations
+ * may share a folder, and a clock may have been wrong. Removes all but the newest scheduled backups of this
+ * installation. Backups of other installations, unreadable files and backups from the future are neither counted nor
+ * removed.
  * @returns the paths of the removed backups
  * @throws DomainError `file.not_permitted`
  */

@@ -1,4 +1,4 @@
-// The tasks on databases and backups themselves, which take seconds of a processor: backup-task.ts runs them in a thread.
+// The tasks on databases and backups. They take seconds of processor time, so backup-task.ts runs them in a thread.
 import { packBackup } from "../../domain/backup/pack.ts";
 import { unpackBackup } from "../../domain/backup/unpack.ts";
 import { openConnection } from "../../platform/database/connection.ts";
@@ -7,7 +7,7 @@ import { migrate } from "../../platform/database/schema/migrate.ts";
 import { asFileError } from "../../platform/files/operator-files.ts";
 import type { BackupTasks, Report, TaskName } from "./backup-task.ts";
 
-/** Small, because a copy reads each page once, in order. SQLite gives the copy a cache of the same size. */
+/** A copy reads each page once, in order, so a small cache is enough. SQLite gives the copy a cache of the same size. */
 const COPY_CACHE_KIB = 2_048;
 
 type Work<Name extends TaskName> = (

@@ -18,7 +18,7 @@ import { runTask, type TaskOptions } from "./backup-task.ts";
 /** Facts about a file before it is read in full. */
 export interface BackupFile {
   path: string;
-  /** undefined for a copy of the database alone, such as an upgrade makes */
+  /** undefined for a copy of the database alone, such as one made by an upgrade */
   manifest: Manifest | undefined;
   schema: number;
   /** version of the program that made the backup, or that upgraded the schema of the copy */
@@ -64,7 +64,7 @@ function inspectCopy(path: string): BackupFile {
     const version = migrationsOf(file).findLast(({ state }) => state === "applied")?.appliedBy;
     if (version) return { path, manifest: undefined, schema, version, sizeBytes: fileSizeOf(path) };
   } catch (error) {
-    if (sqliteErrorIn(error)?.code !== "SQLITE_ERROR") throw error; // a table of that name with other columns
+    if (sqliteErrorIn(error)?.code !== "SQLITE_ERROR") throw error; // a table with that name has other columns
   }
   throw notBackupFile(path, "its database has no migration history of Quartermaster");
 }

@@ -31,7 +31,8 @@ export function listReplacedDatabases({ path, database }: DataDirectory, keepDay
 }
 
 /**
- * Removes replaced databases whose retention is over. Requires the server's lock, because a restore creates these folders.
+ * Removes replaced databases after their retention. Requires the server's lock, because a restore creates these
+ * folders.
  * @returns the removed folders
  */
 export function removeReplacedDatabases(
@@ -47,6 +48,6 @@ function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
-    return []; // other commands report a missing directory or one of another user
+    return []; // other commands report a missing or inaccessible directory
   }
 }

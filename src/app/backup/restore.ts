@@ -124,7 +124,7 @@ function truncateWriteAheadLog(file: string): void {
 const sizeIn = (folder: string, digest: string): number | undefined =>
   statSync(join(folder, "sha256", digest.slice(0, 2), digest), { throwIfNoEntry: false })?.size;
 
-/** Files are named by digest. An existing one is identical, or damaged and better replaced. */
+/** Files are named by digest, so replacing an existing one changes nothing or repairs it. */
 function moveFiles(from: string, to: string): void {
   const root = join(from, "sha256");
   if (!existsSync(root)) return;

@@ -113,7 +113,8 @@ async function startDemoService(
 
 /**
  * Reports each change of the fleet's state, and each publication.
- * @returns `check` does so at once: on a busy machine the first workstations apply a revision before the next interval ends
+ * @returns `check` reports immediately, because on a busy machine workstations may apply a revision before the next
+ * interval
  */
 function watchFleet(
   fleet: Fleet,

@@ -33,7 +33,7 @@ const SLOW_DOWN_SECONDS = 5;
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 60 * SECOND_MS;
 
-/** The login was revoked, refused or is too old; only a new sign-in helps. */
+/** The login was revoked, was refused, or has expired. The workstation must sign in again. */
 export class LoginEnded extends Error {
   override readonly name = "LoginEnded";
 }
@@ -78,7 +78,7 @@ export class DeviceLogin {
   }
 
   /**
-   * @returns an access token that is valid for a while
+   * @returns an access token that is still valid for some time
    * @throws LoginEnded
    */
   async accessToken(): Promise<string> {
@@ -113,7 +113,7 @@ interface Service {
   tokenEndpoint: string;
 }
 
-/** Learns everything from the origin, as a workstation does. */
+/** Discovers all endpoints from the origin, like a workstation. */
 async function discover(http: DemoHttp): Promise<Service> {
   const { control_api_url, oauth } = await jsonOf(await http.send("/.well-known/metaharness"), Discovery);
   const { origin, pathname } = new URL(oauth.issuer);

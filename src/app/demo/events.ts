@@ -1,6 +1,6 @@
 // The events of a demo. The members are those of the JSON lines that `demo --json` prints.
 
-/** Where the demo is and who may sign in. */
+/** The address and the users of the demo. */
 export interface Started {
   event: "started";
   /** origin of the service */
@@ -14,7 +14,7 @@ export interface Started {
   password: string;
   /** in the order in which they sign in, each with the e-mail address of its user */
   workstations: readonly { hostname: string; user: string }[];
-  /** a workstation that does not fit the next policy; null if all do */
+  /** a workstation that the next policy refuses; null if there is none */
   misfit: string | null;
   /** a policy file that can be published */
   next_policy: string;

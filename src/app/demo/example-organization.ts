@@ -1,5 +1,5 @@
-// The example organization: catalog, policies and users, made in a new installation by the operations that commands use. Logins
-// and reports are made by the workstations themselves.
+// The example organization: creates its catalog, policies and users in a new installation, with the same operations as
+// the commands. The workstations create their logins and reports.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export interface Population {
   password: Secret;
 }
 
-/** The places in which the two policies differ. */
+/** The differences between the two policies. */
 interface Variant {
   /** first line of the file */
   comment: string;

@@ -1,4 +1,5 @@
-// Tells the compiler what `import … with { type: "file" }` yields for an archive: a path, which in the executable is inside it.
+// The type of `import … with { type: "file" }` for an archive: a path, which is inside the executable after
+// compilation.
 declare module "*.tar.gz" {
   const path: string;
   export default path;

@@ -7,9 +7,9 @@ const DESTINATION = "the service of the demo";
 const TIMEOUT_MS = 15_000;
 
 export interface DemoHttp {
-  /** @returns the response, whatever its status */
+  /** @returns the response with any status */
   send(pathOrUrl: string, request?: DemoRequest): Promise<Response>;
-  /** Sends a form. @returns the response, whatever its status */
+  /** Sends a form. @returns the response with any status */
   sendForm(pathOrUrl: string, fields: Readonly<Record<string, string>>): Promise<Response>;
 }
 
@@ -43,7 +43,7 @@ export async function expectSuccess(response: Response): Promise<Response> {
 
 const SHOWN_CHARACTERS_MAX = 200;
 
-/** @throws Error unless the status is 2xx and the body is as the schema describes */
+/** @throws Error unless the status is 2xx and the body matches the schema */
 export async function jsonOf<Schema extends TSchema>(
   response: Response,
   schema: Schema,

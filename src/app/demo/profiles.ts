@@ -1,5 +1,5 @@
-// Who is in the example organization: its users, and the workstations with what is installed on them. The seed decides; the same
-// seed gives the same organization.
+// Generates the users of the example organization, and its workstations with their installed harnesses. The same seed
+// gives the same organization.
 import { hash } from "node:crypto";
 
 export const ADMINISTRATOR = "admin@example.org";
@@ -39,7 +39,7 @@ const CODEX_VERSIONS = ["0.145.0", "0.147.2", "0.150.1"];
 const CLAUDE_VERSIONS = ["2.1.100", "2.1.180", "2.1.240"];
 /** The first policy of the demo allows it, the next one does not. */
 const OLD_CLAUDE_VERSION = "2.0.20";
-/** At these intervals one workstation is special, so that each health state has an example. */
+/** One workstation in each interval is special, so that each health state has an example. */
 const SPECIAL_EVERY = 6;
 
 /** @returns the workstations, in the order in which they sign in */

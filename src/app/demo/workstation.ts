@@ -48,9 +48,9 @@ export interface WorkstationParts {
   signal: AbortSignal;
   user: DemoUser;
   report: ReportDemoEvent<WorkstationEvent>;
-  /** from the news of a revision until the workstation applies it */
+  /** delay until the workstation applies an announced revision */
   catchUpMs: number;
-  /** called with the news of a revision, before the workstation applies it */
+  /** called for each announced revision, before the workstation applies it */
   onRevision(): void;
 }
 
@@ -63,7 +63,7 @@ const DATA = /^data: (.*)$/m;
 /**
  * Reads the event stream of policy revisions: `event: revision` with the id as JSON, and comments that keep the connection
  * open.
- * @returns the ids of the revisions as they are announced; ends with the stream, or when the time limit of the request is over
+ * @returns the ids of the revisions as they are announced; ends with the stream, or at the time limit of the request
  * @throws an error of TypeBox for another event
  */
 export async function* revisionsIn(response: Response): AsyncGenerator<string> {
@@ -105,7 +105,7 @@ export class Workstation {
     return this.#state;
   }
 
-  /** Resolves when the demo ends, when the login has ended, and for a workstation that is asleep after its first report. */
+  /** Resolves when the demo or the login ends; for a sleeping workstation, after its first report. */
   async run(): Promise<void> {
     const { signal, report } = this.parts;
     const { hostname: workstation, user, isAsleep } = this.profile;
@@ -155,7 +155,7 @@ export class Workstation {
     return login;
   }
 
-  /** @returns true as soon as another revision than the applied one is announced; false when the event stream ends */
+  /** @returns true as soon as a new revision is announced; false when the event stream ends */
   async #readEvents(login: DeviceLogin, applied: string): Promise<boolean> {
     const stream = await this.#ask(login, "/governance-config/events", { timeoutMs: STREAM_MS });
     for await (const revision of revisionsIn(await expectSuccess(stream))) {

@@ -9,15 +9,15 @@ import { listBackups } from "../backup/backup-folder.ts";
 import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** How late a scheduled backup may be, beyond a day or beyond its period. */
+/** Tolerated delay of a scheduled backup, in addition to a day or its period. */
 const BACKUP_SLACK_MS = 2 * HOUR_MS;
 /** The service does not create that folder: if it is missing, its disk may not be mounted. */
 const FOLDER_REMEDY = "mount its disk, or create the folder";
 const DAILY_MS = 24 * HOUR_MS;
 
 /**
- * Uses the newest backup that is not from the future and whose file still exists.
- * @returns a finding for each problem, or one that names the newest backup
+ * Uses the newest backup that is not from the future and whose file still exists. @returns a finding for each problem,
+ * or one about the newest backup
  */
 export function checkBackups(check: Check, examined: Examined): Finding[] {
   const { config, domain, nowMs } = examined;
@@ -49,7 +49,7 @@ function newestBackupFinding(check: Check, newest: BackupRecord, { config, nowMs
   const everyMs = config.get("backup.every_hours") * HOUR_MS;
   const detail = `the last backup was made at ${toRfc3339(newest.createdAtMs)}: ${newest.path}`;
   if (nowMs - newest.createdAtMs > Math.max(DAILY_MS, everyMs) + BACKUP_SLACK_MS)
-    return check.failed(detail, "make one, and watch for the reason: quartermaster backup create");
+    return check.failed(detail, "make one, and note the error if it fails: quartermaster backup create");
   if (everyMs > 0) return check.ok(detail);
   return check.warning(`no backup is scheduled; ${detail}`, "set backup.every_hours");
 }
@@ -59,7 +59,7 @@ const isThere = ({ path, sizeBytes }: BackupRecord): boolean => {
     const found = statSync(path);
     return found.isFile() && found.size === sizeBytes;
   } catch {
-    return false; // we could not restore from a folder that we cannot enter
+    return false; // a backup in an inaccessible folder cannot be restored
   }
 };
 
@@ -84,7 +84,7 @@ function futureFindings(check: Check, { domain, config, organizationId, nowMs }:
   return [
     check.warning(
       `${paths.length} have a time in the future and are ignored: ${paths[0]}`,
-      "check the clock; if it is right, it was wrong when the backups were made: keep or remove them by hand",
+      "check the clock; if it is right now, it was wrong when the backups were made: keep or remove them by hand",
     ),
   ];
 }

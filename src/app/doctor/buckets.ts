@@ -21,7 +21,7 @@ export async function bucketFindings(config: Config, clock: Clock): Promise<Find
   if (endpoint === undefined) return [];
   const publicEndpoint = config.get("blobs.s3.public_endpoint") ?? endpoint;
   const outbound = createOutbound({ allowed: storeDestinations(config) });
-  const open = () => new Buckets(config, { clock, outbound }); // throws what a check reports
+  const open = () => new Buckets(config, { clock, outbound }); // throws the problem of a failed check
   const askAt = (destination: string) => requesterOf(outbound, { config, destination });
   const sessions = examine("session_bucket", async (check) => {
     const { sessions: bucket } = open();

@@ -15,7 +15,7 @@ import { asStorageError, RESTORE } from "../../platform/database/storage-errors.
 import type { Check, Finding } from "./finding.ts";
 
 /**
- * @param remedy what upgrades an older schema
+ * @param remedy instructions for upgrading an older schema
  * @throws DomainError `schema.newer`, `schema.altered`, `storage.*`
  */
 export function checkSchema(check: Check, file: string, remedy: string): Finding {
@@ -36,7 +36,7 @@ export const checkObjects = (check: Check, file: string): Finding => {
       ? check.ok("tables, indexes and triggers match the migrations")
       : check.failed(
           differences.join("; "),
-          "find out who created or changed them; restore the last backup from before that: quartermaster backup restore FILE",
+          "find out who created or changed them; restore the last backup made before the change: quartermaster backup restore FILE",
         );
   });
 };

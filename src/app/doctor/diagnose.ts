@@ -54,7 +54,7 @@ export interface DiagnoseOptions {
 /**
  * Examines the installation without changing anything on the disk.
  * @returns the findings of every check, in the order of the checks
- * @throws DomainError `data_dir.*` if there is nothing to examine, or access is denied
+ * @throws DomainError `data_dir.*` without an installation or access to it
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   const directory = directoryToExamine(options);
@@ -217,7 +217,7 @@ async function contentFindings(directory: DataDirectory, options: DiagnoseOption
   }
 }
 
-/** @param opened receives the installation @throws DomainError why it cannot be opened as it is */
+/** @param opened receives the installation @throws DomainError why it cannot be opened without changes */
 async function open(
   directory: DataDirectory,
   { config, clock, ids, opened }: DiagnoseOptions & { opened: ExistingInstallation[] },
@@ -246,7 +246,7 @@ function refuseMissing(
 }
 
 const CREDENTIAL_HINT =
-  "where systemd passes the key to the service, name its folder: CREDENTIALS_DIRECTORY=/run/credentials/quartermaster.service";
+  "if systemd passes the key to the service, set its folder: CREDENTIALS_DIRECTORY=/run/credentials/quartermaster.service";
 
 const incomplete = (message: string, hint: string): DomainError =>
   new DomainError("unavailable", "data_dir.incomplete", message, { hint });
@@ -259,9 +259,11 @@ async function outsideFindings(config: Config): Promise<Finding[]> {
         state === "unreachable"
           ? check.failed(
               `${origin} is unreachable: ${reason}; affected: ${affects}`,
-              "check its address, and that it runs: quartermaster config show --outgoing",
+              "check that it runs, and its address: quartermaster config show --outgoing",
             )
-          : check.ok(state === "reachable" ? `${origin} answers` : `${origin} may be reached`),
+          : check.ok(
+              state === "reachable" ? `${origin} answers` : `outgoing connections may reach ${origin}`,
+            ),
       ),
     ),
   );

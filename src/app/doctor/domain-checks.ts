@@ -92,10 +92,10 @@ export function checkPolicy(
     : check.ok(`revision ${revision.id} is in force`);
 }
 
-/** Time before the end of a draft in which it is reported. */
+/** Remaining lifetime of a draft below which it is reported. */
 export const DRAFT_WARNING_DAYS = 7;
 
-/** Reports drafts of the policy that end soon, because nobody has saved them for a long time. */
+/** Reports drafts of the policy that expire soon because nobody has saved them. */
 export function checkPolicyDrafts(
   check: Check,
   { domain, organizationId, nowMs }: Pick<Examined, "domain" | "organizationId" | "nowMs">,
@@ -139,7 +139,7 @@ function overdueFindings(
   const text = `${job.name} was due at ${toRfc3339(job.nextRunAtMs)}`;
   if (isServiceRunning)
     return isOverdue(job, nowMs) ? [check.failed(text, "see the log of the service, then restart it")] : [];
-  // The service is stopped, so the job is not running, even if a dead process left its lease.
+  // The service is stopped, so the job is not running, even if a killed process left its lease.
   const state = job.state === "running" && !job.paused ? "due" : job.state;
   const remedy = "start the service, which runs it immediately";
   return isOverdue({ ...job, state }, nowMs)
@@ -147,7 +147,7 @@ function overdueFindings(
     : [];
 }
 
-/** Reports a proxy that forwards requests but is not in the trusted proxies of this configuration. */
+/** Reports a forwarding proxy that is not in the trusted proxies of this configuration. */
 export function checkProxy(check: Check, { domain, config }: Examined): Finding {
   const seen = domain.untrustedProxies.find(trustedPeerCheck(config.get("server.trusted_proxies")));
   if (!seen) return check.ok("no untrusted peer forwarded an address");
@@ -166,7 +166,7 @@ export function checkProvisioning(
     : check.ok("no provisioned user lacks a way to sign in");
 }
 
-/** Asks the identity provider what `sso verify` asks. @returns a finding for each problem */
+/** Makes the same checks as `sso verify`. @returns a finding for each problem */
 export async function checkIdentityProvider(
   check: Check,
   { domain: { sso, scim, access }, organizationId }: Pick<Examined, "domain" | "organizationId">,
@@ -188,12 +188,10 @@ export async function checkIdentityProvider(
 /** A failure that only a browser reported gives no warning, because anybody could cause one. */
 function lastSignInFinding(check: Check, reason: string | null): Finding {
   if (reason === null)
-    return check.ok(
-      "sign-in at the identity provider works, as far as this can be checked without signing in",
-    );
+    return check.ok("sign-in at the identity provider passes all checks that need no sign-in");
   const remedy = operatorRemedy(reason) ?? SEE_LOG;
   return isReportedByBrowser(reason)
-    ? check.ok(`a browser came back with ${reason}: ${remedy}`)
+    ? check.ok(`a browser returned with ${reason}: ${remedy}`)
     : check.warning(`the last sign-in failed: ${reason}`, remedy);
 }
 

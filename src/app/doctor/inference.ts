@@ -1,5 +1,5 @@
-// Checks that a process forwards inference, and as many requests as its settings say. Warns about environment variables of another
-// proxy, which have no effect here.
+// Checks that a process forwards inference with the configured number of requests. Warns about environment variables of
+// another proxy, which have no effect here.
 import type { Config } from "../../platform/config/config.ts";
 import type { SettingName } from "../../platform/config/table.ts";
 import {
@@ -19,7 +19,7 @@ const OTHER_FILES = 1024;
 /** each request has a connection of the agent and one to the gateway */
 const SOCKETS_PER_REQUEST = 2;
 
-/** Variables of the reference proxy, each with the setting that replaces it; undefined where nothing does. */
+/** Variables of the reference proxy, each with the setting that replaces it; undefined without a replacement. */
 const FORMER: Readonly<Record<string, SettingName | undefined>> = {
   HARNESS_PROXY_MAX_IN_FLIGHT: "gateway.proxy.max_in_flight",
   HARNESS_PROXY_MAX_BODY_BYTES: "gateway.proxy.max_body_bytes",
@@ -57,7 +57,7 @@ const noForwarderFinding = (check: Check): Finding =>
 
 /** @param facts of the running service; undefined if none runs or it cannot be examined */
 export function limitFindings(check: Check, facts: ProcessFacts | undefined, config: Config): Finding[] {
-  if (!facts) return [check.skipped("no service runs whose limits can be read")];
+  if (!facts) return [check.skipped("no running service has readable limits")];
   const maxInFlight = config.get("gateway.proxy.max_in_flight");
   const [slots, slotsMin] = [slotsIn(facts.environment), slotsNeeded(maxInFlight)];
   const files = facts.openFilesMax;
@@ -90,7 +90,7 @@ export function formerFindings(check: Check, facts: ProcessFacts | undefined, co
   return Object.entries(FORMER).flatMap(([name, setting]) => {
     const isGiven = facts?.environment[name] !== undefined || config.variable(name) !== undefined;
     if (!isGiven) return [];
-    const detail = `${name} does nothing here`;
-    return [check.warning(detail, setting ? `use ${setting} instead` : "remove it; nothing replaces it")];
+    const detail = `${name} has no effect here`;
+    return [check.warning(detail, setting ? `use ${setting} instead` : "remove it; no setting replaces it")];
   });
 }

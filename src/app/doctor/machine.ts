@@ -20,9 +20,9 @@ import { readCertificate, type TlsFiles } from "../../server/listener/tls.ts";
 import { assertClockPlausible } from "../service/start-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** Free share of the disk below which a finding warns. */
+/** Minimum free share of the disk without a warning. */
 export const FREE_SHARE_MIN = 0.1;
-/** Free bytes below which the next checkpoint or backup may fail. */
+/** Minimum free bytes for the next checkpoint or backup. */
 export const FREE_SPACE_BYTES_MIN = 64 * 1024 * 1024;
 /** Number of days before expiry at which a certificate should be renewed. */
 export const CERTIFICATE_DAYS_MIN = 14;
@@ -120,8 +120,8 @@ export function checkClock(check: Check, clock: Clock, newestMs: number | undefi
   const backMs = (newestMs ?? nowMs) - nowMs;
   if (backMs <= CLOCK_SKEW_MS) return check.ok(`${toRfc3339(nowMs)}, later than all records`);
   return check.failed(
-    `the clock shows ${toRfc3339(nowMs)}, ${Math.round(backMs / SECOND_MS)} s before the newest record: it was set back, or was fast earlier`,
-    "set the clock; logins and tokens created in that time expire that much later",
+    `the clock shows ${toRfc3339(nowMs)}, ${Math.round(backMs / SECOND_MS)} s before the newest record: it was set back, or it was fast earlier`,
+    "set the clock; logins and tokens created with a fast clock expire later by the same time",
   );
 }
 

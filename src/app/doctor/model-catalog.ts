@@ -30,7 +30,7 @@ function refreshFindings(check: Check, { problem, isStale }: CatalogFigures): Fi
   if (problem !== null)
     return [check.warning(`the last refresh failed: ${problem}`, "quartermaster gateway models refresh")];
   return isStale
-    ? [check.warning("the models were not refreshed for two intervals", "check that the service runs")]
+    ? [check.warning("the models have not been refreshed for two intervals", "check that the service runs")]
     : [];
 }
 
@@ -38,7 +38,7 @@ function assignmentFindings(check: Check, { assignedProblems, assignments }: Cat
   const names = assignedProblems.map(({ id, state }) => `${id} (${state})`);
   return [
     ...(names.length > 0
-      ? [check.warning(`assigned, but not as acknowledged: ${nameList(names)}`, LIST)]
+      ? [check.warning(`assigned, but changed since acknowledged: ${nameList(names)}`, LIST)]
       : []),
     ...(assignments === "incomplete"
       ? [

@@ -12,7 +12,7 @@ export const CLOCK_OFFSET_MAX_MS = 60 * SECOND_MS;
 const PROBE_BYTES = 64;
 const LIFETIME_SECONDS = 60;
 
-/** Requests an address as an unauthenticated caller or a workstation does. @returns undefined without a response */
+/** Requests an address like an unauthenticated caller or a workstation. @returns undefined without a response */
 export type Ask = (url: string) => Promise<{ status: number; bytes: Uint8Array } | undefined>;
 
 export interface ProbeOptions {
@@ -69,7 +69,7 @@ async function contentFindings(check: Check, bucket: Bucket, { key, bytes }: Pro
   if (await isTaken(bucket, { ...upload, bytes: bytes.map((byte) => byte ^ 1) }))
     found.push(
       check.failed(
-        "keeps bytes that do not have the announced digest",
+        "accepts bytes with a wrong digest",
         "use a store that compares x-amz-checksum-sha256; until then each upload is read once when it is completed",
       ),
     );
@@ -86,7 +86,7 @@ async function contentFindings(check: Check, bucket: Bucket, { key, bytes }: Pro
     );
   const read = await bucket.read(key);
   if (!read || !isSame(Buffer.concat(await Array.fromAsync(read)), bytes))
-    found.push(check.failed("does not return the bytes that it accepted", SAME_STORE));
+    found.push(check.failed("returns other bytes than it accepted", SAME_STORE));
   return found;
 }
 
@@ -113,7 +113,7 @@ async function unsignedAccessFindings(
     ? [
         check.failed(
           "is public: it serves objects without a signature",
-          "remove public access from the bucket immediately, and consider what it served as read by others",
+          "remove public access from the bucket immediately, and assume that others have read its objects",
         ),
       ]
     : [];
@@ -145,8 +145,8 @@ async function publicFindings(
   else if (response.status !== 200 || !isSame(response.bytes, bytes))
     found.push(
       check.failed(
-        `the public endpoint answers a signed address with ${response.status} and not with the object`,
-        "configure the proxy in front of the store to pass the header Host on unchanged, and to forward to the same store",
+        `the public endpoint answers a signed address with ${response.status} instead of the object`,
+        "configure the proxy in front of the store to keep the header Host, and to forward to the same store",
       ),
     );
   const unauthenticated = await askPublic(bucket.plainUrl(key, origins.publicEndpoint));

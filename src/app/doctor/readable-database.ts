@@ -13,14 +13,14 @@ export interface ReadableDatabase extends Disposable {
 
 /**
  * While the service runs, its -wal and -shm files are used, as by every other command.
- * @returns the directory; if a dead process left a log, it holds a copy of the database in the system's temporary folder, which
- *   is removed on disposal
+ * @returns the directory; if a killed process left a log, one with a copy of the database in the system's temporary
+ * folder, which is removed on disposal
  */
 export function openReadable(directory: DataDirectory): ReadableDatabase {
   return leftCopy(directory) ?? { directory, [Symbol.dispose]: () => {} };
 }
 
-/** @returns undefined if no dead process left a log, or if it cannot be copied: then the checks report the reason */
+/** @returns undefined if no killed process left a log, or if it cannot be copied; the checks then report the reason */
 function leftCopy(directory: DataDirectory): ReadableDatabase | undefined {
   const { database } = directory;
   if (!existsSync(`${database}-wal`)) return undefined;
@@ -30,7 +30,7 @@ function leftCopy(directory: DataDirectory): ReadableDatabase | undefined {
     if (isServerRunning(directory)) return undefined;
     folder = mkdtempSync(join(tmpdir(), "quartermaster-doctor-")); // readable by this user only
     const copy = join(folder, basename(database));
-    for (const end of ["", "-wal"]) copyOwnFile(`${database}${end}`, `${copy}${end}`); // SQLite creates -shm for an empty log, too
+    for (const end of ["", "-wal"]) copyOwnFile(`${database}${end}`, `${copy}${end}`); // SQLite creates -shm even for an empty log
     return { directory: { ...directory, database: copy }, [Symbol.dispose]: () => void remove() };
   } catch {
     remove();

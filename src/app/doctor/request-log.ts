@@ -9,18 +9,18 @@ import { bytesText } from "../../platform/files/disk.ts";
 import { type Check, checkOf, type Finding } from "./finding.ts";
 import { openReadable } from "./readable-database.ts";
 
-/** Gaps that ended earlier are history: the list of requests shows them. */
+/** Older gaps are not reported; the list of requests shows them. */
 const RECENT_MS = 7 * DAY_MS;
 
 const REMEDIES: Readonly<Record<DropCause, string>> = {
-  queue_full: "raise gateway.request_logs.queue_rows, or find out what else writes to this disk",
+  queue_full: "raise gateway.request_logs.queue_rows, or find other writers on this disk",
   disk_full: "free some space on the file system of the data directory: df -h",
   broken: "look for request_log.not_written in the log of the service",
 };
 const MOVE_AWAY =
   "move request-logs.db out of the data directory; the service creates another one, without a restart";
 
-/** Changes nothing: a log that a killed service left is read in a copy. */
+/** Changes nothing: the log of a killed service is read in a copy. */
 export async function checkRequestLog(
   check: Check,
   directory: DataDirectory,

@@ -4,9 +4,9 @@ import { countText } from "../../platform/count-text.ts";
 import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
-export const FACTOR_REMEDY = "ask them to sign in at /login, which leads through setting one up";
+export const FACTOR_REMEDY = "ask them to sign in at /login, where they can set one up";
 
-/** @returns the sentence about them */
+/** @returns the text of the finding */
 export const factorText = (count: number): string =>
   `${countText(count, "administrator")} must have a second factor (identity.second_factor) and ${count === 1 ? "has" : "have"} none yet`;
 

@@ -32,7 +32,7 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
   });
 }
 
-/** @param room `space` is undefined for a store elsewhere, `totalBytesMax` without a quota */
+/** @param room `space` is undefined for an object store, `totalBytesMax` without a quota */
 export function sessionStoreFinding(
   check: Check,
   room: {
@@ -42,7 +42,7 @@ export function sessionStoreFinding(
     store: string;
     space: DiskSpace | undefined;
     totalBytesMax: number | undefined;
-    /** earliest age in days at which a lifecycle rule of the bucket may remove an object; for the store s3 */
+    /** minimum age in days for a lifecycle rule that removes objects of the bucket; for the store s3 */
     netDays?: number;
   },
 ): Finding {

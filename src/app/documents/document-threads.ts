@@ -1,6 +1,6 @@
-// Reads, validates and writes large documents in a thread, one at a time, while the service keeps answering. Small documents
-// are handled inline. The thread itself is document-worker.ts. The thread is kept for a while, because its code is then
-// compiled and reads further policies several times as fast: an editor requests a check after every pause.
+// Reads, validates and writes large documents in a thread, one at a time, while the service keeps answering. Small
+// documents are handled inline. The thread itself is document-worker.ts. The thread is kept for some time, because its
+// compiled code reads further policies several times as fast, and an editor requests a check after every pause.
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
 import { DomainError } from "../../platform/errors.ts";
@@ -9,11 +9,11 @@ import { runDocumentTask, type TaskName, type TaskRequest, type TaskResult } fro
 
 /** Tasks with up to this many characters of text run inline: starting a thread takes as long as reading that many. */
 export const INLINE_CHARACTERS_MAX = 8 * 1024;
-/** Largest number of threads at the same time. One thread leaves the other processor free for requests. */
+/** Maximum number of threads. One thread leaves the other processor free for requests. */
 const THREADS_MAX = 1;
-/** Tasks that may wait for a thread; further ones are rejected. */
+/** Maximum number of tasks that wait for a thread; further ones are rejected. */
 export const TASKS_WAITING_MAX = 16;
-/** After that time without a task, the thread ends and its memory is free. */
+/** Idle time after which the thread ends and frees its memory. */
 const IDLE_MS = 60_000;
 /** Time limit of a whole task, in wall-clock time with a margin for a busy machine. */
 const TASK_MS_MAX = 60_000;
@@ -36,7 +36,7 @@ export type RunDocumentTask = <Name extends TaskName>(
   request: TaskRequest<Name>,
 ) => Promise<TaskResult<Name>>;
 
-/** Runs every task inline, for a command: it answers nobody else in the meantime. */
+/** Runs every task inline, for a command, which has no other callers. */
 export const runTaskHere: RunDocumentTask = async (name, request) => runDocumentTask(name, request);
 
 /** @returns a function that runs tasks; a service needs one */
@@ -50,7 +50,7 @@ export function createDocumentThreads(options: DocumentThreadsOptions = {}): Run
   };
 }
 
-/** @returns whether all strings in a task, without object keys, are longer than that together */
+/** @returns whether the total length of all strings in a task, without object keys, exceeds the limit */
 function isLongerThan(charactersMax: number, request: unknown): boolean {
   const rest: unknown[] = [request];
   let characters = 0;
@@ -95,7 +95,7 @@ class DocumentThread {
       throw error;
     } finally {
       clearTimeout(timer);
-      // An idle thread keeps no process from ending.
+      // An idle thread does not keep the process alive.
       worker.unref();
       this.#idle = setTimeout(() => this.#end(), idleMs).unref();
     }
@@ -115,6 +115,6 @@ const tooLong = () =>
 
 const busy = () =>
   new DomainError("unavailable", "document.busy", "too many documents are waiting", {
-    hint: "try again when they are done",
+    hint: "try again in a moment",
     retryAfterSeconds: BUSY_RETRY_SECONDS,
   });

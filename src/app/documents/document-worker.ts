@@ -1,5 +1,5 @@
-// Entry point of the thread that reads, validates and writes large documents, which would block the service for seconds. It does one
-// task after the other; document-threads.ts starts it, ends it and limits its time.
+// Entry point of the thread that reads, validates and writes large documents, which would block the service for
+// seconds. It runs one task at a time; document-threads.ts starts it, ends it and limits its time.
 import { parentPort } from "node:worker_threads";
 import { answer } from "../../platform/task-thread.ts";
 import { runDocumentTask } from "./document-tasks.ts";

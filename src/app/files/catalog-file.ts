@@ -19,8 +19,7 @@ export async function readCatalogFile(
 }
 
 /**
- * Parses a catalog file that has been read already.
- * @param path absolute
+ * Parses the content of a catalog file. @param path absolute
  */
 export function parseCatalogFile(
   path: string,

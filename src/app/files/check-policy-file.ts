@@ -1,4 +1,4 @@
-// `doctor` on the policy in the configuration file: whether it is in force, and what prevents it.
+// The check of `doctor` on the policy in the configuration file: whether it is in force, and if not, why.
 
 import { countText } from "../../platform/count-text.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -8,7 +8,7 @@ import { runTaskHere } from "../documents/document-threads.ts";
 import { sectionOf } from "./governance-file.ts";
 
 /**
- * Reports a policy section of the configuration file that is not in force, or with which the service would not start.
+ * Reports a policy section of the configuration file that is not in force or would prevent a start.
  * @throws DomainError of the store
  */
 export async function checkPolicyFile(
@@ -24,13 +24,13 @@ export async function checkPolicyFile(
     if (!(error instanceof DomainError) || error.reason !== "governance.invalid") throw error;
     return check.failed(
       error.message,
-      `see each line: quartermaster config check --config ${config.file ?? "FILE"}`,
+      `to see each line: quartermaster config check --config ${config.file ?? "FILE"}`,
     );
   }
   const [problem] = plan?.problems ?? [];
   if (problem)
     return check.failed(
-      `nothing of it is in force, because it is invalid together with the published policy: ${problem.pointer} ${problem.detail}`,
+      `it is not in force, because it is invalid together with the published policy: ${problem.pointer} ${problem.detail}`,
       "change the file or the policy there, then restart the service",
     );
   if (plan?.isChanged)
@@ -38,7 +38,7 @@ export async function checkPolicyFile(
   const places = plan?.conflicts.length ?? 0;
   return check.ok(
     places === 0
-      ? "nothing of it waits to be published"
-      : `the policy keeps other values in ${countText(places, "place")}: quartermaster policy conflicts list`,
+      ? "all of it is in force"
+      : `the policy has other values in ${countText(places, "place")}: quartermaster policy conflicts list`,
   );
 }

@@ -13,8 +13,8 @@ import type { Installation } from "../installation/installation.ts";
 import type { Reloading } from "../service/configuration/settings-reload.ts";
 
 /**
- * Publishes the policy of the file, except what the dashboard has overridden. Without a section, the first start publishes a
- * policy that allows every harness.
+ * Publishes the policy of the file, except values that administrators have overridden. Without a section, the first
+ * start publishes a policy that allows every harness.
  * @throws DomainError `governance.invalid`, `config.invalid`; nothing has changed then
  */
 export const applyGovernance = (
@@ -42,7 +42,7 @@ export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
   for (const line of firstOf(warnings)) log.warning("policy.warning", line);
 }
 
-/** @returns the first lines; instead of all further ones, one that counts them */
+/** @returns the first lines, and one line that counts the rest */
 function firstOf(lines: readonly object[]): Record<string, unknown>[] {
   const more = lines.length - POLICY_LINES_MAX;
   return [...lines.slice(0, POLICY_LINES_MAX), ...(more > 0 ? [{ more }] : [])].map((line) => ({ ...line }));

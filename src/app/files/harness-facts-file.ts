@@ -18,7 +18,7 @@ export const signaturePath = (file: string): string => `${file}.sig`;
 export function readHarnessFacts(config: Pick<Config, "get">): HarnessesInForce {
   const file = config.get("harnesses.file");
   const trust = config.get("harnesses.trust");
-  if (file === undefined || trust === undefined) return BUILT_IN; // the settings are validated to come together
+  if (file === undefined || trust === undefined) return BUILT_IN; // validation requires both settings together
   return readSignedHarnesses(file, trust);
 }
 

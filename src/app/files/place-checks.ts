@@ -6,14 +6,14 @@ import type { Listen } from "../../platform/config/addresses.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
 
-/** @returns what prevents a start of a process that listens at these addresses */
+/** @returns the problems that prevent a start with these listening addresses */
 export const findPlaceProblems = (config: Config, addresses: readonly Listen[]): DomainError[] => [
   ...folderProblems("data_dir", config.get("data_dir")),
   ...folderProblems("backup.directory", config.get("backup.directory")),
   ...addresses.flatMap(socketProblems),
 ];
 
-/** @throws DomainError `place.not_a_folder`, for the first path that is not a folder */
+/** @throws DomainError `place.not_a_folder` for the first such path */
 export function assertFoldersUsable(config: Config): void {
   const [problem] = findPlaceProblems(config, []);
   if (problem) throw problem;

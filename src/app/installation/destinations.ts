@@ -20,7 +20,8 @@ import { storedMetadata } from "./stored-facts.ts";
 export const GATEWAY_DESTINATION = "gateway";
 
 /**
- * @returns the same with the repository connections and with the identity provider, whose endpoints may be elsewhere than its issuer
+ * @returns the same with the repository connections and the identity provider, whose endpoints may differ from its
+ * issuer
  * @throws DomainError `storage.*`
  */
 export function allDestinationsOf(config: Config): readonly Destination[] {
@@ -33,8 +34,7 @@ export function allDestinationsOf(config: Config): readonly Destination[] {
 }
 
 /**
- * @param ownOrigin of this service; undefined if it is not known yet
- * @returns the destinations that the settings alone decide
+ * @param ownOrigin of this service; undefined if unknown @returns the destinations that follow from the settings alone
  */
 export const destinationsOf = (config: Config, ownOrigin?: string): readonly Destination[] => [
   ...gatewayDestinations(config, ownOrigin),

@@ -111,15 +111,15 @@ function limitsOf(config: Config): DomainOptions["settings"]["limits"] {
 export interface RecordOptions {
   /** searches the request log; default: the file itself is read */
   requestLog?: ServiceLog | undefined;
-  /** leaves sums of usage for the service to count; default: they go to the database */
+  /** hands sums of usage to the service; default: writes them to the database */
   handOverUsage?: FlushUsage | undefined;
-  /** whether this process counts those that it cannot hand over */
+  /** whether this process counts sums that it cannot hand over */
   isUsageCounter?: boolean | undefined;
-  /** called with the reason why sums of usage could not be written yet */
+  /** called with the reason for a failed write of usage sums */
   onUsageFailure?: ((error: unknown) => void) | undefined;
 }
 
-/** Usage that cannot be written is kept in memory, so a command, which counts none, needs no report. */
+/** Unwritten usage stays in memory. Commands count no usage, so they need no report. */
 export const recordsOf = (
   { requestLogs: file }: Pick<DataDirectory, "requestLogs">,
   {

@@ -1,5 +1,6 @@
-// Which data directory a command opens: one with a database. A directory that lost its database is distinguished from a new one,
-// so that a start does not begin an empty installation in its place. data-directory/installation-marker.ts marks a directory; backup/restore.ts restores a backup.
+// Finds the data directory that a command opens, which must have a database. A directory that lost its database is
+// distinguished from a new one, so that a start does not create an empty installation in its place.
+// data-directory/installation-marker.ts marks a directory; backup/restore.ts restores a backup.
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
@@ -58,7 +59,7 @@ function lostDatabase(directory: DataDirectory, context: StartContext): DomainEr
 }
 
 /**
- * Considers the backups of the lost installation and those without an owner. Takes one from the future only if there is no other.
+ * Considers the backups of the lost installation and those without an owner. Backups from the future are a last resort.
  */
 function newestBackup(directory: DataDirectory, { config, clock }: StartContext): FoundBackup | undefined {
   const nowMs = clock.nowMs();
@@ -88,7 +89,7 @@ function databaseLost(directory: DataDirectory, backup: FoundBackup | undefined)
   );
 }
 
-/** @returns the error for a data directory in the middle of a restore */
+/** @returns the error for a data directory during a restore */
 const unfinishedRestore = (path: string) =>
   new DomainError(
     "unavailable",
@@ -108,7 +109,7 @@ export function directoryToExamine({ config, clock }: StartContext): DataDirecto
   if (!fileExists(path)) throw emptyDirectory(path);
   const directory = openExistingDirectory(path);
   if (isSwapPending(directory)) throw unfinishedRestore(directory.path);
-  // Reading rows to find out whether there is an organization would create -wal and -shm, so only the size is checked.
+  // Only the size is checked, because reading rows would create -wal and -shm.
   if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
   if (!existsSync(directory.database)) throw emptyDirectory(path);
   return directory;

@@ -60,7 +60,7 @@ function provisionerOf(
 }
 
 /**
- * Rejects an executable that must not be run, before the service starts.
+ * Rejects an unsafe executable before the service starts.
  * @throws DomainError `config.invalid`
  */
 export function assertExecutableUsable(config: Config): void {

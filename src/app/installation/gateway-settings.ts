@@ -30,7 +30,7 @@ export function gatewaySettingsOf(config: Config, baseUrl: () => string): Gatewa
   };
 }
 
-/** @returns where workstations reach the inference proxy; by default a path of this service */
+/** @returns the address of the inference proxy for workstations; by default a path of this service */
 export const proxyUrlOf = (config: Config, baseUrl: () => string): string =>
   config.get("gateway.inference_proxy_url") ?? `${baseUrl()}${PROXY_PREFIX}`;
 

@@ -65,15 +65,15 @@ export interface InstallationOptions extends RecordOptions {
   ids: Ids;
   /** our origin, empty if it is unknown; a function, because the system may choose the port when the service starts to listen */
   baseUrl(): string;
-  /** throws while the lease does not allow a change; default: asks the running service, if the settings have a lease */
+  /** throws while the lease does not allow a change; default: checks with the running service, if the settings have a lease */
   admit?: (() => void) | undefined;
   /** default: that of the directory */
   reserve?: DiskReserve;
   /** throws if the schema must not change now */
   beforeChange?: () => void;
-  /** default: the product's own cost */
+  /** hashing cost; default: the product's own */
   passwordCost?: PasswordCost | undefined;
-  /** the process that opens it; default: a command */
+  /** role of this process; default: a command */
   attemptsBy?: AttemptOwner;
   /** called after each call that creates or revokes a gateway key */
   observeProvisioner?: (call: ProvisionerCall) => void;
@@ -85,7 +85,7 @@ export interface InstallationOptions extends RecordOptions {
   observeObjectStore?: (call: StoreCall) => void;
   /** runs long policy tasks; default: inline */
   runTask?: RunTask;
-  /** the same for catalog files */
+  /** runs tasks on catalog files; default: inline */
   runCatalogTask?: RunCatalogTask;
   /** copies the write-ahead log into the database file; default: commits do */
   checkpoint?: (file: string) => Promise<LogState>;

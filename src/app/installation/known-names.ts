@@ -1,5 +1,5 @@
-// Reads the ids and names for shell completion, and for a proposal after a wrong one, over its own read-only connection. It does not
-// use the domain, because building the domain takes longer than a key press may wait.
+// Reads ids and names for shell completion and for proposals after a wrong name, over its own read-only connection. It
+// does not use the domain, because building the domain takes longer than a key press may wait.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { distance } from "fastest-levenshtein";
@@ -14,9 +14,9 @@ export interface Named {
   readonly about: string;
 }
 
-/** more than a person reads, and few enough for a shell to show at once */
+/** more than a person reads, but few enough for a shell to show */
 export const NAMES_MAX = 100;
-/** of a name that is compared with others; an e-mail address has at most 254 characters */
+/** maximum length of a compared name; an e-mail address has at most 254 characters */
 export const NEAR_LENGTH_MAX = 254;
 /** short, so that a lock of another process does not delay the shell: the next key press asks again */
 const BUSY_TIMEOUT_MS = 20;
@@ -60,14 +60,13 @@ export type NameKind = keyof typeof STATEMENTS;
 export interface WantedNames {
   kind: NameKind;
   clock: Clock;
-  /** UTC milliseconds; a later result is of no use */
+  /** UTC milliseconds; later results are useless */
   deadlineMs: number;
 }
 
 /**
- * Reads until there are NAMES_MAX names or the time is over.
- * @returns names that begin with `prefix`; empty if the time did not suffice for all rows, if nothing is set up, or if the schema
- *   is older than this program
+ * Reads until there are NAMES_MAX names or the time limit is reached. @returns names that begin with `prefix`; empty
+ * after the time limit, without an installation, and for a schema older than this program
  * @throws DomainError `data_dir.*`, `storage.*`, `schema.newer`
  */
 export function namesIn(
@@ -83,9 +82,9 @@ export function namesIn(
 }
 
 /**
- * @param name with at most NEAR_LENGTH_MAX characters: comparing takes quadratic time
- * @returns the most similar name if a typing mistake explains the difference; undefined otherwise, if two names are equally similar,
- *   and if the time is over
+ * @param name with at most NEAR_LENGTH_MAX characters, because comparing takes quadratic time @returns the most similar
+ * name if a typing mistake explains the difference; undefined otherwise, for two equally similar names, and after the
+ * time limit
  * @throws DomainError as namesIn
  */
 export function nearestName(
@@ -106,8 +105,8 @@ export function nearestName(
 
 /**
  * Ignores case, and the common suffix, because all addresses of a company end alike.
- * @returns how many characters differ; undefined if that is more than one, and more than a quarter, and if only digits differ: another
- *   number is another machine
+ * @returns the number of different characters; undefined for more than one that are also more than a quarter, and if
+ * only digits differ, because another number means another machine
  */
 function distanceOf(known: string, given: string): number | undefined {
   const [one, other] = [known.toLowerCase(), given.toLowerCase()];
@@ -129,7 +128,7 @@ function isSwapped(one: string, other: string): boolean {
 
 const withoutDigits = (name: string): string => name.replaceAll(/\d/g, "");
 
-/** @param use returns whether it wants more @returns false if the time is over */
+/** @param use returns false to stop @returns false after the time limit */
 function readNames(dataDirectory: string, wanted: WantedNames, use: (row: Named) => boolean): boolean {
   if (!existsSync(join(dataDirectory, "quartermaster.db"))) return true; // opening would create the directory
   const { database } = openDataDirectory(dataDirectory);

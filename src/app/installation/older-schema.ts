@@ -1,4 +1,4 @@
-// Errors and remedies for a database whose schema is older than this program: why a command does not upgrade it, and what does.
+// Errors and remedies for a database whose schema is older than this program.
 import { type DataDirectory, isServerRunning } from "../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../platform/errors.ts";
 
@@ -18,11 +18,11 @@ export const upgradeDue = (directory: DataDirectory) =>
   new DomainError(
     "conflict",
     "schema.older",
-    "an upgrade of the database is due, and this command, which only reads, does not make it",
+    "the database needs an upgrade, and this read-only command does not make it",
     { hint: `${upgradeRemedy(directory)}; then run this command again` },
   );
 
-/** @returns what upgrades a database of an older schema; both ways copy it first */
+/** @returns the remedy for an older schema; both remedies copy the database first */
 export const upgradeRemedy = (directory: DataDirectory): string =>
   isServerRunning(directory)
     ? `an older version of the service runs: ${REPLACE_SERVICE}`

@@ -18,8 +18,8 @@ export function isUnencryptedRemote(origin: string): boolean {
 }
 
 /**
- * @returns `server.public_url`, or else the loopback address of `server.listen`; undefined if neither gives an origin, as with
- *   port 0
+ * @returns `server.public_url`, or else the loopback address of `server.listen`; undefined if neither has an origin,
+ * for example with port 0
  */
 export function configuredOrigin(config: Config): string | undefined {
   const publicUrl = config.get("server.public_url");

@@ -30,7 +30,7 @@ export interface ExternalService {
   state: "reachable" | "unreachable" | "not_asked";
   /** why it is unreachable; null otherwise */
   reason: string | null;
-  /** what does not work while it is unreachable */
+  /** effects while it is unreachable */
   affects: string;
 }
 
@@ -50,8 +50,8 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
   },
 };
 /**
- * Endpoints that are not probed: the issuer answers for the others of the provider, and `doctor` checks the public one of the
- * store and the replica.
+ * Endpoints that are not probed: the issuer stands for the provider's other endpoints, and `doctor` checks the replica
+ * and the store's public endpoint.
  */
 const NOT_ASKED = [`${PROVIDER_DESTINATION}-`, PUBLIC_ENDPOINT];
 /** The same for hosts to which a repository connection redirects. */
@@ -69,7 +69,7 @@ function probeOf(config: Config, { name }: Destination): Probe {
   if (name === PROVIDER_DESTINATION && issuer !== undefined)
     return {
       path: new URL(discoveryUrl(issuer)).pathname,
-      affects: "nobody can sign in through the identity provider; sessions and workstations keep working",
+      affects: "nobody can sign in at the identity provider; sessions and workstations keep working",
       tls: () => ({ ca: caOf(config) }),
     };
   if (name === RECEIVER_DESTINATION)
@@ -80,7 +80,7 @@ function probeOf(config: Config, { name }: Destination): Probe {
   if (connection)
     return {
       path: "/",
-      affects: "no commit of its repositories is mirrored; archives that were mirrored keep being served",
+      affects: "no commits of its repositories are mirrored; mirrored archives are still served",
       tls: () => ({ ca: connection.ca }),
     };
   const affects = STORE_AFFECTS[name];
@@ -90,7 +90,7 @@ function probeOf(config: Config, { name }: Destination): Probe {
   return { path, affects, tls: () => ({ ca: storeCaOf(config), linkLocal: "allowed" }) };
 }
 
-/** An empty message: a receiver that accepts it is reachable. */
+/** Sends an empty message; a receiver that accepts it is reachable. */
 const NOTHING = new Uint8Array();
 const NOT_PROBED = { path: "/", affects: "archives that an administrator names are not fetched" };
 

@@ -23,7 +23,7 @@ import { type Installation, type InstallationOptions, openInstallation } from ".
 
 export interface BeginOptions {
   config: Config;
-  /** called as soon as the result is durable: a generated password must be shown even if a later step fails */
+  /** called as soon as the result is durable, because a generated password must be shown even if a later step fails */
   onBootstrap(result: BootstrapResult): void;
 }
 
@@ -34,7 +34,7 @@ export interface Begun {
 }
 
 /**
- * Creates what an opened installation lacks; if nothing is missing, it only reads.
+ * Creates the missing parts of an opened installation; only reads if none is missing.
  * @throws DomainError `identity.invalid`, `bootstrap.password_missing`, `signing_key.*`
  */
 export async function beginInstallation(
@@ -74,7 +74,7 @@ export async function setUp(options: SetupOptions & BeginOptions): Promise<Boots
 }
 
 /**
- * Determines what `setUp` would do, and creates nothing.
+ * Determines the steps of `setUp` without executing them.
  * @returns its steps in words; empty if nothing is missing
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`
  */
@@ -111,7 +111,9 @@ function missingIn({ directory, domain }: Installation, config: Config): string[
   return [
     ...(needs.organization ? [`create the organization ${config.get("bootstrap.organization_name")}`] : []),
     ...(needs.administrator ? [administratorStep(config)] : []),
-    ...needs.released.map((email) => `stop protecting ${email}, which bootstrap.admin_email does not name`),
+    ...needs.released.map(
+      (email) => `stop protecting ${email}, because bootstrap.admin_email has another address`,
+    ),
     ...(needs.password ? [passwordStep(config)] : []),
     ...(hasKey ? [] : [KEY_STEP]),
     ...(domain.inference.signingKeys?.list().length === 0 ? [INFERENCE_KEY_STEP] : []),

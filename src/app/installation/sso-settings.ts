@@ -11,7 +11,7 @@ const RECONFIRM_HOURS_DEFAULT = 168;
 
 /**
  * @returns undefined without a provider; contacts nothing
- * @throws DomainError `config.invalid` if identity.oidc.ca_file cannot be read, or the client key is of no use
+ * @throws DomainError `config.invalid` if identity.oidc.ca_file cannot be read, or the client key is unusable
  */
 export function ssoSettingsOf(config: Config): SsoSettings | undefined {
   const issuer = config.get("identity.oidc.issuer");
@@ -44,7 +44,7 @@ export function ssoSettingsOf(config: Config): SsoSettings | undefined {
   };
 }
 
-/** @returns who may come in through the provider */
+/** @returns the rules for who may sign in at the provider */
 export const provisioningOf = (config: Config): SsoSettings["provisioning"] =>
   config.get("identity.oidc.provisioning") ?? (config.get("identity.mode") === "oidc" ? "scim" : "invited");
 
@@ -74,11 +74,11 @@ const unusable = (name: string, detail: string, cause?: unknown): DomainError =>
     cause,
   });
 
-/** @returns whether nothing changed, secrets included */
+/** @returns whether the settings are equal, including secrets */
 export const isSameProvider = (left: SsoSettings | undefined, right: SsoSettings | undefined): boolean =>
   textOf(left) === textOf(right);
 
-/** For comparing only: it has secrets. */
+/** Contains secrets; use it only for comparing. */
 function textOf(settings: SsoSettings | undefined): string | undefined {
   if (!settings) return undefined;
   const { credential, groupRoleMappings, requiredClaims } = settings;

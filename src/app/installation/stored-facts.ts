@@ -12,11 +12,11 @@ import { type Connection, openReadOnlyDatabase } from "../../platform/database/d
 import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { openReadable } from "../doctor/readable-database.ts";
 
-/** @returns the stored metadata of the provider; undefined if it is not known */
+/** @returns the stored metadata of the provider, if known */
 export const storedMetadata = (config: Config, issuer: string): ProviderMetadata | undefined =>
   readStored(config, { missing: undefined, ask: (connection) => storedMetadataOf(connection, issuer) });
 
-/** @returns whether a SCIM token was ever created or configured; undefined if that is not known */
+/** @returns whether a SCIM token was ever created or configured, if known */
 export const storedScimToken = (config: Config): boolean | undefined =>
   readStored(config, { missing: false, ask: hasHadToken });
 

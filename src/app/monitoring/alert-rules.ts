@@ -1,5 +1,5 @@
-// Example alert rules for Prometheus over our own metrics. `quartermaster help alert-rules` prints them, and the release includes
-// them. They are defined next to what they count; a test compares them.
+// Example alert rules for Prometheus over our own metrics. `quartermaster help alert-rules` prints them, and the
+// release includes them. A test compares them with the metrics.
 import { stringify } from "yaml";
 
 interface Rule {
@@ -23,9 +23,9 @@ const REMOVAL_WAIT_SECONDS = 3 * 3600;
 /** Ninety attempts. */
 const FORWARD_WAIT_SECONDS = 900;
 
-/** The replica lags by a second, and is checked every minute. */
+/** The replica lags by a second and is checked every minute. */
 const REPLICA_LAG_SECONDS = 120;
-/** It is restored once a day, which may take two hours. */
+/** The replica is restored once a day, which may take two hours. */
 const REPLICA_CHECK_SECONDS_MAX = 26 * 3600;
 
 const RULES: readonly Rule[] = [
@@ -87,7 +87,7 @@ const RULES: readonly Rule[] = [
       "0.5 * sum by (instance) (increase(quartermaster_provisioner_calls_total[15m]))",
     for: "15m",
     severity: "warning",
-    summary: "More than half of the calls that make gateway keys fail at {{ $labels.instance }}",
+    summary: "More than half of the calls that create gateway keys fail at {{ $labels.instance }}",
     action: "quartermaster status; the log has gateway.call_failed with the diagnosis",
   },
   {
@@ -122,7 +122,7 @@ const RULES: readonly Rule[] = [
     for: "5m",
     severity: "warning",
     summary:
-      "Objects of captured sessions whose retention is over have waited for more than 3 hours to be deleted at {{ $labels.instance }}",
+      "Expired objects of captured sessions have waited for more than 3 hours to be deleted at {{ $labels.instance }}",
     action: "quartermaster doctor; the log has object_store.request_failed if the object store refuses",
   },
   {

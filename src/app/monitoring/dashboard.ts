@@ -46,7 +46,7 @@ const PANELS: readonly Panel[] = [
     lines: { "{{status}}": rate("http_requests_total", "status") },
   },
   {
-    title: "Time to the head of the answer, 99th percentile",
+    title: "Time to the head of the response, 99th percentile",
     kind: "timeseries",
     unit: "s",
     lines: {
@@ -98,7 +98,7 @@ const PANELS: readonly Panel[] = [
     lines: { "{{operation}} {{outcome}}": rate("provisioner_calls_total", "operation, outcome") },
   },
   {
-    title: "Jobs that did not succeed",
+    title: "Failed jobs",
     kind: "timeseries",
     unit: "short",
     lines: {

@@ -1,8 +1,8 @@
-// Example fail2ban filter over our own log, for addresses that guess passwords, tokens or codes. `quartermaster help fail2ban`
-// prints it. src/server/http/problems/refusal-log.ts writes the lines that it matches; a test compares them.
+// Example fail2ban filter for our own log, against addresses that guess passwords, tokens or codes. `quartermaster help
+// fail2ban` prints it. src/server/http/problems/refusal-log.ts writes the lines that it matches; a test compares them.
 import { REFUSAL_LINES_PER_ADDRESS } from "../../server/http/problems/refusal-log.ts";
 
-/** Reasons that an honest user triggers a few times at most. */
+/** Reasons that an honest user triggers at most a few times. */
 const REASONS = ["access\\.sign_in_failed", "access\\.too_many_attempts", "scim\\.\\w+"].join("|");
 const STATUSES = "(?:401|429)";
 

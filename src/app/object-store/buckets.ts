@@ -85,7 +85,7 @@ export class Buckets {
     this.standby = open(standbyBucketOf(config), STANDBY_BUCKET);
   }
 
-  /** Signs with the credentials of these settings from now on, unless they lack some. */
+  /** Replaces the credentials for signing, if these settings have all of them. */
   useCredentials(fresh: Config): void {
     if (fresh.has("blobs.s3.access_key_id") && fresh.has("blobs.s3.secret_access_key")) this.#config = fresh;
   }
@@ -96,7 +96,7 @@ export interface Stores {
   /** package archives, in the data directory and possibly in a bucket */
   blobs: Blobs;
   sessionBlobs: Blobs;
-  /** of bundles that were uploaded and are not imported yet; never in a bucket */
+  /** uploaded bundles that are not imported yet; never in a bucket */
   importBlobs: Blobs;
   s3Objects: ObjectStore | undefined;
   /** of the request log, in the bucket of captured sessions */
@@ -130,7 +130,7 @@ export async function openStores(
   };
 }
 
-/** @returns the origins of the buckets, and the public one, which only `doctor` asks */
+/** @returns the origins of the buckets, and the public one, which only `doctor` contacts */
 export function storeDestinations(config: Config): readonly Destination[] {
   const endpoint = config.get("blobs.s3.endpoint");
   if (endpoint === undefined) return [];

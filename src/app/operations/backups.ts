@@ -1,5 +1,5 @@
-// Backups that administrators ask for while the service runs. src/app/backup makes, lists and verifies them; a request waits for
-// a limited time, and the work continues after it.
+// Backups that administrators request while the service runs. src/app/backup makes, lists and verifies them. A request
+// waits for a limited time, and the work continues afterwards.
 
 import type { Actor } from "../../domain/shared/actor.ts";
 import type {
@@ -21,18 +21,18 @@ import { warnOfBackupProblems } from "../backup/jobs.ts";
 import { verifyBackup } from "../backup/verify.ts";
 import type { Installation } from "../installation/installation.ts";
 
-/** How long a request waits for the work that it started. */
+/** How long a request waits for its work. */
 const WAIT_MS = 10 * SECOND_MS;
 
 interface Parts {
   config: Config;
   clock: Clock;
   log: Pick<Log, "info" | "warning" | "error">;
-  /** does the tasks of a backup; a thread does each if omitted */
+  /** runs the tasks of a backup; default: each in a thread */
   perform?: PerformTask | undefined;
 }
 
-/** The backup that is being made, and the request for it. */
+/** The backup in progress, and its request. */
 interface Making {
   key: string | undefined;
   actorId: string | null;
@@ -69,7 +69,7 @@ export class BackupWork implements BackupOperations {
     return path === undefined ? undefined : this.#found(path);
   }
 
-  /** @returns the path of the file that is being made; a repeated request waits for the same file */
+  /** @returns the path of the file in progress; a repeated request waits for the same file */
   #begin(actor: Actor, key: string | undefined): Promise<string> {
     const running = this.#making;
     if (running && (key === undefined || running.key !== key || running.actorId !== actor.id))
@@ -165,8 +165,8 @@ export class BackupWork implements BackupOperations {
 const detailOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const alreadyMaking = (): DomainError =>
-  new DomainError("conflict", "backup.running", "a backup is being made already", {
-    hint: "list the backups again when it is done",
+  new DomainError("conflict", "backup.running", "another backup is in progress", {
+    hint: "list the backups again when it is finished",
   });
 
 const backupNotFound = (id: string): DomainError =>

@@ -6,10 +6,10 @@ import { resultOf } from "../../platform/task-thread.ts";
 import { type DiagnoseOptions, diagnose } from "../doctor/diagnose.ts";
 import type { Finding } from "../doctor/finding.ts";
 
-/** Includes the waits for outside services that do not answer. */
+/** Time limit, including the waits for unreachable external services. */
 const DIAGNOSIS_WAIT_MS = 60_000;
 
-/** @returns the findings of every check but the deep ones, with the settings as they are read now */
+/** @returns the findings of all checks except the deep ones, with freshly read settings */
 export const diagnoseInThread = (config: Config): Promise<Finding[]> =>
   findingsOf({ inputs: config.sources(), deep: false }, AbortSignal.timeout(DIAGNOSIS_WAIT_MS));
 
@@ -27,7 +27,7 @@ async function findingsOf(task: DoctorTask, signal: AbortSignal): Promise<Findin
   return await resultOf<Finding[]>(worker, { signal });
 }
 
-/** The same in this thread. */
+/** Runs the checks in this thread. */
 export const diagnoseHere = (
   options: Pick<DiagnoseOptions, "config" | "clock" | "ids" | "deep">,
 ): Promise<Finding[]> => diagnose({ ...options, startWatch: () => NO_WATCH });

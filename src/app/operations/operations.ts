@@ -1,4 +1,5 @@
-// What a running service offers to its API and console in addition to the domain: settings, the checks of doctor, and backups.
+// The operations of a running service besides the domain, for its API and console: settings, the checks of doctor, and
+// backups.
 import type {
   Diagnosis,
   Examination,
@@ -21,10 +22,10 @@ import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/configu
 import { BackupWork } from "./backups.ts";
 import { diagnoseInThread, examineInThread } from "./doctor-thread.ts";
 
-/** Findings this old are shown again, because every page of the console shows whether there is a problem. */
+/** Cache time of findings, because every page of the console shows the number of problems. */
 const DIAGNOSIS_KEPT_MS = 15_000;
 
-/** How long a request waits for the examination that it started. */
+/** How long a request waits for its examination. */
 const WAIT_MS = 5 * SECOND_MS;
 
 /** @returns the findings of every check; rejected when the signal is aborted */
@@ -88,16 +89,16 @@ export interface OperationsOptions {
   diagnose?: () => Promise<Finding[]>;
   /** runs every check; in a thread if omitted */
   examine?: Examine;
-  /** does the tasks of a backup; a thread does each if omitted */
+  /** runs the tasks of a backup; default: each in a thread */
   perform?: PerformTask | undefined;
 }
 
 export interface ServiceOperations extends Operations, Disposable {
-  /** Shows the settings of a reload, as far as a reload applies them. */
+  /** Replaces the shown settings after a reload, as far as a reload applies them. */
   useSettings(fresh: Config | undefined): void;
 }
 
-/** @returns the operations of a service; disposing them ends a backup that is being made and an examination */
+/** @returns the operations of a service; disposing them ends a running backup and a running examination */
 export function createOperations(
   installation: Pick<Installation, "directory" | "domain" | "outbound">,
   options: OperationsOptions,
@@ -143,7 +144,7 @@ const machineOf = ({
 const isReloadable = (name: Setting["key"]): boolean =>
   [...RELOADABLE_SETTINGS, ...RELOADABLE_TLS_SETTINGS].some((reloadable) => reloadable === name);
 
-/** @param fresh has the values that a reload put in force */
+/** @param fresh has the values from a reload */
 const settingsOf = (config: Config, fresh: Config): Setting[] =>
   describe(config).map(({ key, doc }) => {
     const { value, origin } = (isReloadable(key) ? fresh : config).rowOf(key);

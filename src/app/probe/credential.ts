@@ -1,4 +1,4 @@
-// Checks what a workstation does after its sign-in, with an access token: its account, its policy, and its report.
+// Checks the requests of a workstation after its sign-in, with an access token: account, policy, and report.
 import {
   CAPABILITIES_HEADER,
   CONTRACT_GENERATION,

@@ -1,4 +1,4 @@
-// Begins one device login, as a client does, and polls once. Nobody approves it, so it expires by itself.
+// Begins one device login like a client, and polls once. Nobody approves it, so it expires.
 import { ENDPOINT_PATHS } from "../../domain/access/discovery.ts";
 import { DEVICE_CODE_GRANT, ISSUER_PATH } from "../../domain/access/wire.ts";
 import type { JsonObject } from "../../platform/json/json-object.ts";
@@ -46,7 +46,7 @@ export async function checkDeviceLogin(
       `users are sent to ${page} to approve`,
       "set server.public_url to the origin that workstations use",
     );
-  return check.ok(`a code was issued for approval at ${page}; it is left to expire`);
+  return check.ok(`a code was issued for approval at ${page}; it will expire unused`);
 }
 
 const LOG =

@@ -1,4 +1,4 @@
-// Checks what clients learn first: the discovery document, the issuer it names, and the time of the service.
+// Checks the first information of clients: the discovery document, its issuer, and the time of the service.
 import { ISSUER_PATH } from "../../domain/access/wire.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../../platform/crypto/signing.ts";
@@ -62,7 +62,7 @@ function read(document: JsonObject): { discovery?: Discovery; problems: string[]
   return { discovery: { controlApiUrl, issuer, clientId, scopes }, problems };
 }
 
-/** @returns whether the issuer has the origin that the operator named; the probe calls no other */
+/** @returns whether the issuer has the operator's origin; the probe contacts no other */
 export const isOwnIssuer = ({ issuer }: Discovery, server: NamedServer): boolean =>
   new URL(issuer).origin === server.origin.origin;
 
@@ -77,7 +77,7 @@ export async function checkIssuer(check: Check, server: NamedServer, discovery: 
   if (issuer !== `${controlApiUrl}${ISSUER_PATH}`)
     return check.failed(`discovery names ${issuer} instead of ${controlApiUrl}${ISSUER_PATH}`, remedy);
   if (!isOwnIssuer(discovery, server))
-    return check.skipped(`${issuer} has a different origin, which the probe does not call`);
+    return check.skipped(`${issuer} has a different origin, which the probe does not contact`);
   const paths = [
     `${ISSUER_PATH}/.well-known/openid-configuration`,
     `/.well-known/oauth-authorization-server${ISSUER_PATH}`,

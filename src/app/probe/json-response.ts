@@ -8,11 +8,11 @@ export interface JsonResponse extends Pick<Reply, "status" | "headers" | "durati
   sizeBytes: number;
 }
 
-/** Characters of a foreign text that a finding repeats. */
+/** Maximum characters of a foreign text in a finding. */
 export const TEXT_CHARACTERS_MAX = 200;
 
 /**
- * @returns the response, whatever its status
+ * @returns the response with any status
  * @throws DomainError `probe.redirected`, `probe.not_json`, and those of NamedServer
  */
 export async function askJson(
@@ -45,11 +45,11 @@ export function documentIn({ status, body }: Reply, path: string): JsonObject {
   return document;
 }
 
-/** @returns what a response with an error says, shortened */
+/** @returns the text of an error response, shortened */
 export const refusalText = ({ status, document }: JsonResponse): string =>
   `it answered ${status}: ${shortened(textIn(document, "detail") ?? textIn(document, "error_description") ?? textIn(document, "error") ?? "without a reason")}`;
 
-/** @returns the member if it is a text that is not empty */
+/** @returns the member if it is a non-empty text */
 export function textIn(document: JsonObject, name: string): string | undefined {
   const value = document[name];
   return typeof value === "string" && value.trim() !== "" ? value : undefined;

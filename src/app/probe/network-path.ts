@@ -13,14 +13,14 @@ export const CONNECTION_PATH = "/connection";
 const STREAM_PATH = "/connection/events";
 /** Number of requests on one persistent connection. */
 const LATENCY_SAMPLES = 7;
-/** Median latency that is worth a warning. */
+/** Median latency above which to warn. */
 const LATENCY_WARNING_MS = 500;
 
 const OLDER =
   "the service does not support this check: it is older than this program, or the proxy blocks the path";
 const PROXY_HELP = "quartermaster help install";
 
-/** By the value of `forwarding`; a map, because a foreign server may send any text. */
+/** Findings by the value of `forwarding`; a map, because a foreign server may send any text. */
 const FORWARDING_FAULTS = new Map([
   [
     "untrusted",
@@ -34,7 +34,7 @@ const FORWARDING_FAULTS = new Map([
     "socket",
     {
       detail: "the service does not know the addresses of workstations, so all of them share the same limits",
-      remedy: `name a proxy in server.trusted_proxies, so that the Unix socket is trusted: ${PROXY_HELP}`,
+      remedy: `set a proxy in server.trusted_proxies, so that the Unix socket is trusted: ${PROXY_HELP}`,
     },
   ],
   [
@@ -47,7 +47,7 @@ const FORWARDING_FAULTS = new Map([
   ],
 ]);
 
-/** @param localAddress of this machine on the way to the service */
+/** @param localAddress of this machine on the connection to the service */
 export function checkAddress(check: Check, reply: Reply, localAddress: string): Finding {
   if (reply.status !== 200) return check.skipped(OLDER);
   const document = documentIn(reply, CONNECTION_PATH);
@@ -69,7 +69,7 @@ export function checkAddress(check: Check, reply: Reply, localAddress: string): 
   );
 }
 
-/** A private network reaches a public service by address translation. A loopback address can only be a local proxy. */
+/** A private network reaches a public service through address translation. A loopback address can only be a local proxy. */
 const isTranslated = (seen: string, localAddress: string): boolean =>
   isPublicAddress(seen) && !isPublicAddress(localAddress) && !isLoopbackName(localAddress);
 
@@ -94,7 +94,7 @@ export async function checkEventStream(check: Check, server: NamedServer): Promi
 
 const UNBUFFERED_REMEDY = `configure the proxy to pass events on immediately, as in the examples of ${PROXY_HELP}`;
 
-/** @returns when the event had arrived, on the clock of performance.now() */
+/** @returns the arrival time of the event, on the clock of performance.now() */
 function arrivalOf(pieces: readonly StreamPiece[], part: number): number | undefined {
   let text = "";
   for (const piece of pieces) {

@@ -28,14 +28,14 @@ export interface ProbeOptions {
   /** http or https, without a path */
   origin: URL;
   clock: Clock;
-  /** of this process, for the proxies that it names */
+  /** environment of this process, for its proxy variables */
   env: Readonly<Record<string, string | undefined>>;
   /** access token of a workstation */
   token?: Secret | undefined;
   /** PEM certificates that are trusted in addition */
   ca?: string | undefined;
   limits?: NamedServerLimits;
-  /** whether to ask only if the service is ready, which starts no device login */
+  /** only check readiness, without starting a device login */
   isOnlyReady?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface ProbeResult {
 }
 
 /**
- * @param text as the operator writes it; a path is ignored, as clients do
+ * @param text from the operator; a path is ignored, as by clients
  * @throws DomainError `probe.bad_url`
  */
 export function parseOrigin(text: string): URL {
@@ -54,7 +54,7 @@ export function parseOrigin(text: string): URL {
   const isGood = url && ["http:", "https:"].includes(url.protocol) && !url.username && !url.password;
   if (isGood) return new URL(url.origin);
   throw new DomainError("invalid", "probe.bad_url", "the address is not an http or https origin", {
-    hint: "write it in this form: https://control.example.org",
+    hint: "use this form: https://control.example.org",
   });
 }
 
@@ -85,7 +85,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   };
 }
 
-/** Characters of a finding: a certificate chain fits, but a foreign server may name itself with megabytes. */
+/** Maximum characters of a finding: a certificate chain fits, but a foreign server may send megabytes. */
 export const FINDING_CHARACTERS_MAX = 2_000;
 
 const bounded = ({ detail, remedy, ...rest }: Finding): Finding => ({
@@ -105,7 +105,7 @@ async function checkReadiness(check: Check, server: NamedServer): Promise<Findin
   if (status === OK && body === "ready") return check.ok("the service is ready");
   return check.failed(
     `${PATH} answered ${status}: ${shortened(detailIn(body))}`,
-    "quartermaster doctor explains each of the names; if the answer is from another server, check the address",
+    "quartermaster doctor explains each name; if another server answered, check the address",
   );
 }
 
@@ -151,7 +151,7 @@ async function checkService(
 
 const CREDENTIAL_CHECKS = { account: checkAccount, policy: checkPolicy, report: checkReport };
 
-/** @returns a finding in place of sending a token without encryption */
+/** @returns the finding that replaces sending a token without encryption */
 const guarded = (check: Check, server: NamedServer): Finding | undefined =>
   server.isTls || isLoopbackName(server.host) ? undefined : check.skipped("tokens are not sent without TLS");
 

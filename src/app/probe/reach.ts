@@ -7,14 +7,14 @@ import type { PeerCertificate } from "../../platform/outbound/peer-certificates.
 import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { CERTIFICATE_DAYS_MIN } from "../doctor/machine.ts";
 
-/** Addresses of one name that are tried. */
+/** Maximum number of addresses to try for one name. */
 export const ADDRESSES_MAX = 8;
 
 export interface Reached {
   findings: Finding[];
   /** address of this machine on the connection; undefined if the server cannot be reached */
   localAddress: string | undefined;
-  /** whether requests may be sent: there is a connection, and its certificate is trusted */
+  /** whether requests may be sent: there is a connection with a trusted certificate */
   isUsable: boolean;
 }
 
@@ -69,7 +69,7 @@ async function connect(
       ? check.ok(detail)
       : check.warning(
           `${detail}; ${faults.join("; ")}`,
-          "remove the address from DNS, or make the service answer there: workstations may try it first",
+          "remove the address from DNS, or make the service available there: workstations may try it first",
         );
   });
   if (!reached?.connected) return { findings };

@@ -16,7 +16,7 @@ import { BROTLI_QUALITY_MAX, browserFiles, PACKED } from "../../server/console/a
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const NAME = "quartermaster";
-/** The first is the program; the others are threads that it starts by path. */
+/** Entry points: the program, and the threads that it starts by path. */
 export const ENTRIES = [
   "src/main.ts",
   "src/app/backup/backup-worker.ts",
@@ -29,9 +29,10 @@ export const ENTRIES = [
 ];
 
 /**
- * Identifiers are not shortened: Elysia reads the source text of handlers, and shorter names would break them without an error.
- * All entries are in one folder of the executable, wherever their sources are: shared code starts a thread by a path beside it.
- * Without the two autoload options, an `.env` or `bunfig.toml` in the current folder cannot change what the executable does.
+ * Identifiers are not shortened: Elysia reads the source text of handlers, and shorter names would break them without
+ * an error. The executable has all entries in one folder, because shared code starts a thread by a path beside it.
+ * Without the two autoload options, an `.env` or `bunfig.toml` in the current folder cannot change what the executable
+ * does.
  */
 const FLAGS = [
   "--bytecode",
@@ -80,15 +81,15 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   }
 }
 
-/** The same place for every build of a clone: the compiler writes the paths of its inputs into the executable. */
+/** Every build of a clone uses the same place, because the compiler writes the paths of its inputs into the executable. */
 const BROWSER_FILES = join(ROOT, "node_modules/.cache/browser-files");
 
-/** @returns paths of the console's browser files, which the executable contains as they are */
+/** @returns paths of the console's browser files, which the executable contains unchanged */
 function writeBrowserFiles(): string[] {
   mkdirSync(BROWSER_FILES, { recursive: true });
   return browserFiles(BROTLI_QUALITY_MAX).map(({ name, brotli }) => {
     const path = join(BROWSER_FILES, name + PACKED);
-    // Another build may read the file in the meantime.
+    // Renamed into place, because another build may be reading the file.
     const partial = `${path}.${process.pid}`;
     writeFileSync(partial, brotli);
     renameSync(partial, path);

@@ -67,7 +67,7 @@ async function inputsOf(root: string, { entries, target }: Bundle) {
     metafile: true,
     splitting: true,
   });
-  invariant(built.metafile, "the bundler was asked what it took in");
+  invariant(built.metafile, "the bundler reports its inputs");
   return Object.entries(built.metafile.inputs);
 }
 
@@ -75,7 +75,7 @@ function packageIn(folder: string, pinned: ReadonlyMap<string, string>): Bundled
   const { name, version, license, licenses } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const sha512 = pinned.get(`${name}@${version}`);
   if (sha512 === undefined) throw new Error(`${name} ${version} is not in bun.lock: run bun install`);
-  const named: unknown = license ?? licenses?.[0]?.type; // a list is the older form
+  const named: unknown = license ?? licenses?.[0]?.type; // older packages have a list
   if (typeof named !== "string") throw new Error(`${name} ${version} does not name its license`);
   return { name, version, license: named, licenseText: licenseTextIn(folder), sha512, imports: [] };
 }

@@ -38,7 +38,7 @@ const SUMS = "SHA256SUMS";
 const CHAPTERS_FOLDER = "src/handbook/chapters/";
 const CHAPTER_FOLDERS = /src\/handbook\/chapters\/(?:[a-z]+\/(?=[a-z-]+\.md))?/g;
 
-/** The bundles whose third-party packages a release lists: the program, and the code that it serves to browsers. */
+/** The bundles whose third-party packages a release lists: the program, and the browser code. */
 export const BUNDLES: readonly Bundle[] = [
   { target: "bun", entries: ENTRIES },
   { target: "browser", entries: BROWSER_ENTRIES.map((entry) => `src/server/console/browser/${entry}`) },
@@ -74,7 +74,7 @@ const COPIED: Readonly<Record<string, string>> = {
 export interface ReleaseOptions {
   /** where the files of the release are written */
   directory: string;
-  /** built for this machine, because making a release runs it */
+  /** built for this machine, because making a release runs the executable */
   executable: string;
   /** executable of the same commit for another machine, which the archive contains instead */
   other?: { executable: string; architecture: string };
@@ -208,7 +208,7 @@ function printedBy(executable: string, args: readonly string[]): string {
 function signerIn(path: string): FileSigner {
   const file = statSync(path, { throwIfNoEntry: false });
   if (!file) throw new Error(`${path} does not exist\n${USAGE}`);
-  if ((file.mode & 0o077) !== 0) throw new Error(`others may read ${path}: chmod 600 ${path}`);
+  if ((file.mode & 0o077) !== 0) throw new Error(`other users can read ${path}: chmod 600 ${path}`);
   return fileSigner(new Secret(readFileSync(path, "utf8")), path);
 }
 
@@ -236,7 +236,7 @@ async function main(): Promise<void> {
   const executable = join(work.path, EXECUTABLE);
   const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
   if (!/^[0-9a-f]{40}$/.test(commit))
-    throw new Error(`a release needs a tree without changes, but this is ${commit}`);
+    throw new Error(`a release needs a clean working tree, but this is ${commit}`);
   const directory = resolve(values.out ?? join(ROOT, "dist/release"));
   const bundled = await bundledPackages(ROOT, BUNDLES);
   const made: string[] = [];

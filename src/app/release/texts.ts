@@ -1,7 +1,6 @@
 // Writes two files of a release: how to verify it, and the licenses of the code inside the executable.
 import type { BundledPackage } from "./bundled-packages.ts";
 
-/** Facts about a release. */
 export interface ReleaseFacts {
   /** commit id */
   commit: string;
@@ -66,7 +65,7 @@ install -D -m 0644 completions/quartermaster.bash /etc/bash_completion.d/quarter
 `;
 
 const RULE = "=".repeat(100);
-/** Packages under our own license need no text of their own, because ours is beside it. */
+/** Packages under our own license need no separate text, because ours is included. */
 const OWN_LICENSE = "Apache-2.0";
 
 /**
@@ -78,7 +77,7 @@ export function thirdPartyText(packages: readonly BundledPackage[], runtime: str
   const parts = packages.map(({ name, version, license, licenseText }) => {
     if (licenseText === undefined && license !== OWN_LICENSE)
       throw new Error(
-        `${name} ${version} (${license}) has no license text: add it, or leave the package out`,
+        `${name} ${version} (${license}) has no license text: add the text, or remove the package`,
       );
     const text = licenseText ?? "The text of this license is in the file LICENSE beside this one.";
     return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${text.trim()}\n`;

@@ -1,4 +1,4 @@
-// The request log of the running service: its queue, thread and metrics, and when it stops.
+// The request log of the running service: its queue, thread, metrics and shutdown.
 import { Counter, Gauge, type Registry } from "prom-client";
 import { DROP_CAUSES } from "../../domain/inference/log/model.ts";
 import { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
@@ -19,7 +19,7 @@ export interface ServiceLogOptions {
   metrics: Registry;
 }
 
-/** @returns the log; its thread starts with the first row or search, and so never without gateway mode */
+/** @returns the log; its thread starts with the first row or search, so it never starts without gateway mode */
 export function createServiceLog({ directory, config, clock, log, metrics }: ServiceLogOptions): RunningLog {
   const running = new RunningLog({
     file: directory.requestLogs,
@@ -38,7 +38,7 @@ type Records = Pick<
   "requestLog" | "handOverUsage" | "isUsageCounter" | "onUsageFailure"
 >;
 
-/** @returns what the installation needs for its records; without gateway mode a search reads the file but never creates it */
+/** @returns the record settings for the installation; without gateway mode a search reads the file but never creates it */
 export const recordsOf = (
   requestLog: RunningLog,
   { config, log }: Pick<ServiceLogOptions, "config" | "log">,
@@ -58,7 +58,7 @@ interface Keeping {
   log: Log;
 }
 
-/** Continues the sums of today, and has rows and sums written before the database is closed. */
+/** Continues the sums of today, and writes rows and sums before the database is closed. */
 export async function keepRecords(
   { domain: { usage, usageIntake: intake }, directory }: Pick<Installation, "domain" | "directory">,
   { undo, requestLog, config, ids, log }: Keeping & { config: Config; ids: Ids },
@@ -73,7 +73,7 @@ export async function keepRecords(
   undo.defer(() => usage.flush());
 }
 
-/** The same as `recordsOf` in a process that leaves the counting of usage to the service. */
+/** Like `recordsOf`, for a process that leaves the counting of usage to the service. */
 export const forwardingRecordsOf = (
   requestLog: RunningLog,
   { log }: Pick<ServiceLogOptions, "log">,
@@ -83,7 +83,7 @@ export const forwardingRecordsOf = (
   onUsageFailure: (error) => log.error("usage.not_handed_over", { error }),
 });
 
-/** The same as `keepRecords` there. A broken file of the request log stops nothing: budgets then use the sums counted so far. */
+/** Like `keepRecords`, for such a process. With a broken file of the request log, budgets use the sums counted so far. */
 export async function keepForwardingRecords(
   { domain: { usage } }: Pick<Installation, "domain">,
   { undo, requestLog, log, day }: Keeping & { day: number },
@@ -97,7 +97,7 @@ export async function keepForwardingRecords(
   undo.defer(() => usage.flush());
 }
 
-/** Adds the rows that wait, and those that were dropped, by cause. */
+/** Adds the number of waiting rows, and of dropped rows by cause. */
 function addLogMetrics(metrics: Registry, running: RunningLog): void {
   new Gauge({
     name: "quartermaster_inference_log_queue_rows",

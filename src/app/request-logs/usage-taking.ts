@@ -1,5 +1,5 @@
-// Takes the sums of usage that this process, an earlier one or a second one has handed over in the file of the request log: at the
-// start, every few seconds, and once more at the end.
+// Takes over the sums of usage that this, an earlier or a second process wrote to the file of the request log: at
+// the start, every few seconds, and once more at the end.
 import { existsSync } from "node:fs";
 import type { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { UsageIntake } from "../../domain/inference/usage/usage-intake.ts";
@@ -8,7 +8,7 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 
 export interface UsageTakingOptions {
-  /** of the request log */
+  /** file of the request log */
   file: string;
   requestLog: Pick<RunningLog, "takeUsage" | "removeUsage">;
   intake: UsageIntake;

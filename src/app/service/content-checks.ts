@@ -1,5 +1,5 @@
-// Reasons not to start that are in the catalog and the policy of the configuration, for `config check`. Reads the configuration as a
-// start does, and changes nothing.
+// Finds problems in the catalog and policy of the configuration that prevent a start, for `config check`. Reads the
+// configuration like a start, and changes nothing.
 import { readSeed, type SeedRequest } from "../../domain/catalog/service.ts";
 import { artifactProblems, type DeploymentSection, readSection } from "../../domain/governance/service.ts";
 import { BUILT_IN } from "../../domain/harnesses/harness-facts.ts";
@@ -13,9 +13,8 @@ import { type FindArchive, withStoredArchives } from "../installation/stored-fac
 import { readCatalog } from "./configuration/catalog-seeding.ts";
 
 /**
- * Archives that the catalog and the policy name are compared with the stored ones, unless this user or program cannot read the
- * database.
- * @returns the errors with which a start would refuse the catalog and the policy
+ * Compares archives of the catalog and the policy with the stored ones, if the database is readable. @returns the
+ * errors of a start with this catalog and policy
  */
 export const findContentProblems = (config: Config): Promise<DomainError[]> =>
   withStoredArchives(config, async (findArchive) => [
@@ -74,7 +73,7 @@ async function checkPolicy(config: Config, findArchive: FindArchive | undefined)
   });
 }
 
-/** An invalid harness file is a separate problem. */
+/** An invalid harness file is reported separately. */
 function factsOf(config: Config): Pick<ReturnType<typeof readHarnessFacts>, "extension"> {
   try {
     return readHarnessFacts(config);

@@ -1,4 +1,4 @@
-// Starts the part of the service that forwards inference requests, and ends it before anything that it needs.
+// Starts the part of the service that forwards inference requests, and ends it before its dependencies.
 import type { Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
 import { UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";

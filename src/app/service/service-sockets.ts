@@ -1,5 +1,5 @@
-// The sockets of the service and their handlers: the main listener, and a second one for inference if the settings name its
-// address. Both refuse requests until the service is ready.
+// The sockets of the service and their handlers: the main listener, and a second one for inference if the settings have
+// its address. Both refuse requests until the service is ready.
 import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Tracer } from "../../platform/tracing/tracer.ts";
@@ -19,9 +19,9 @@ import { type Part, separateProxyListener } from "./divided/division.ts";
 /** The setting with the address of the proxy's own listener. */
 export const PROXY_FLAG = "--gateway-proxy-listen";
 
-/** Where inference is reached. */
+/** The address of inference. */
 export interface InferencePlace {
-  /** what workstations are given */
+  /** address for workstations */
   url: string;
   /** of its own listener; undefined for a path of the main one */
   address: string | undefined;
@@ -104,7 +104,7 @@ export async function openServiceSockets(config: Config, log: Log, only?: Part):
 
 const ANY_ORIGIN = "http://localhost";
 
-/** Answers an agent while the process starts. Agents repeat a request that is refused in the form of their API. */
+/** Answers an agent while the process starts. Agents repeat a request after a refusal in the form of their API. */
 export const startingProxy = ({ url }: Request): Response =>
   refusal("service.starting", dialectOf(url), "none");
 

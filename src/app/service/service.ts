@@ -68,11 +68,11 @@ export interface ServiceOptions {
   clock: Clock;
   ids: Ids;
   log: AdjustableLog;
-  /** default: the product's own cost */
+  /** hashing cost; default: the product's own */
   passwordCost?: PasswordCost;
-  /** Called as soon as the result is durable: a generated password must be shown even if a later step fails. */
+  /** Called as soon as the result is durable, because a generated password must be shown even if a later step fails. */
   onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
-  /** leaves inference to another process; default: this one does everything */
+  /** runs only one part of the service; default: everything */
   only?: "control" | undefined;
 }
 
@@ -85,10 +85,10 @@ export interface Service {
   inference: InferencePlace | undefined;
   installation: Installation;
   bootstrap: BootstrapResult;
-  /** what the catalog file changed; undefined without a catalog file */
+  /** changes from the catalog file; undefined without a catalog file */
   seeded: Seeded | undefined;
   liveness: Liveness;
-  /** resolves with the error that ends this process: another machine has taken over */
+  /** resolves with the error that ends this process after another machine has taken over */
   invalidated: Promise<DomainError>;
   /** Reads settings, TLS files, catalog, policy and group roles again; an invalid one is logged and changes nothing. */
   reload(): Promise<void>;
@@ -97,8 +97,8 @@ export interface Service {
 }
 
 /**
- * Starts everything or nothing: a failing step closes what was opened before. The sockets are opened before the database, and
- * before a new data directory, in which no other server can run: an address in use leaves nothing behind.
+ * Starts everything or nothing: a failing step closes what was opened before. The sockets are opened before the
+ * database and before a new data directory is created, so an address in use leaves nothing behind.
  * @throws DomainError `clock.*`, `start.refused`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -225,7 +225,7 @@ async function startWithListener(
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, liveness, reload };
 }
 
-/** @returns what takes long enough to need its own thread, each started when it is needed */
+/** @returns the threads for long tasks, each started at its first use */
 function threadsUntil(undo: AsyncDisposableStack) {
   const runTask = createDocumentThreads();
   const checkpoints = undo.use(new CheckpointThread());

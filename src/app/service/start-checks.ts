@@ -1,4 +1,4 @@
-// Reasons not to start that no single setting shows: one list for `serve`, `config check` and `doctor`. No check binds an
+// Checks before a start that need more than one setting, for `serve`, `config check` and `doctor`. No check binds an
 // address, opens the data directory, or changes anything.
 
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
@@ -32,7 +32,7 @@ function found(check: () => void): DomainError[] {
   }
 }
 
-/** Checks of the settings and of the programs that they name. */
+/** Checks of the settings and of their programs. */
 export const SETTINGS_CHECKS: readonly StartCheck[] = [
   (config) => found(() => assertBindable(config)),
   (config) => found(() => assertExecutableUsable(config)),
@@ -104,7 +104,7 @@ function assertSealingKeyReadable(config: Config): void {
   if (provided) decodeKey(provided.reveal(), "keys.sealing_key");
 }
 
-/** How far ahead the clock of the build machine may have been. */
+/** Tolerated error of the build machine's clock. */
 export const CLOCK_SLACK_MS = DAY_MS;
 
 /**

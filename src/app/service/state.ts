@@ -6,7 +6,7 @@ import { settingOf } from "../../platform/config/table.ts";
 import type { ServiceState } from "../../platform/data-directory/service-state.ts";
 import { VERSION } from "../../platform/version.ts";
 
-/** @returns the state of a service that starts now in this process */
+/** @returns the state of a service that starts in this process */
 export function stateOf(
   { baseUrl, address }: { baseUrl: string; address: string },
   { config, clock }: { config: Config; clock: Clock },

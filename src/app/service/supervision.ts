@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../../platform/clock.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Assignments, ServiceManager } from "../../platform/systemd/notify.ts";
 
-/** Shows whether the service works. */
+/** Probes of the service. */
 export interface Liveness {
   /** throws if the database cannot be read */
   readDatabase(): void;
@@ -24,7 +24,7 @@ export interface SupervisionOptions {
 
 /** How often the status line is recomputed: counting the clients of a large fleet takes a moment. */
 export const STATUS_EVERY_MS = MINUTE_MS;
-/** Checks per watchdog interval, so that one check may fail without harm. */
+/** Checks per watchdog interval, so that one failed check is harmless. */
 const CHECKS_PER_INTERVAL = 4;
 
 export class Supervision implements Disposable {
@@ -109,7 +109,7 @@ export class Supervision implements Disposable {
     try {
       text = liveness.statusLine();
     } catch {
-      return {}; // the status line is optional; `checkLiveness` notices a failing database
+      return {}; // the status line is optional; `checkLiveness` detects a failing database
     }
     const isNew = text !== this.#status.text;
     this.#status = { text, madeAtMs: this.#nowMs() };

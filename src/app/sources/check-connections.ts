@@ -5,7 +5,7 @@ import type { Examined } from "../doctor/domain-checks.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 
 const CORRECT =
-  "correct package_sources.connections in the configuration file, then reload the service; if only the service has a variable, set it for this command too";
+  "correct package_sources.connections in the configuration file, then reload the service; if a variable is set only for the service, set it for this command too";
 
 /** @returns a finding for each connection with a problem */
 export async function checkPackageSources(
@@ -20,14 +20,14 @@ export async function checkPackageSources(
       return [
         check.warning(
           `the repository connection ${id} fails: ${reason}`,
-          `find out why: quartermaster connections verify ${id}`,
+          `to see the reason: quartermaster connections verify ${id}`,
         ),
       ];
     return connection?.namespaces.length === 0
       ? [
           check.warning(
             `the repository connection ${id} grants this organization no namespace`,
-            "name the organization by bootstrap.organization_slug in organizations of the connection",
+            "add the organization (bootstrap.organization_slug) to organizations of the connection",
           ),
         ]
       : [];

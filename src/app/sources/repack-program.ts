@@ -1,5 +1,5 @@
-// The run of this program that makes the archive of a mirrored commit: reads the task from standard input, and writes the result or the
-// error to standard output. mirroring.ts starts it in the folder of the task.
+// The process that makes the archive of a mirrored commit: reads the task from standard input, and writes the result or
+// the error to standard output. mirroring.ts starts it in the folder of the task.
 import { realpathSync } from "node:fs";
 import { type Repacked, type RepackTask, repack } from "../../domain/catalog/mirroring/repack.ts";
 import { yieldToRequests } from "../../platform/programs/priority.ts";
@@ -12,7 +12,7 @@ const STARTED_BY_HAND = `error: only the service makes archives of commits in th
 hint:  run: quartermaster artifacts create --help
 `;
 
-/** Does the task in standard input. @returns the exit code of the program */
+/** Runs the task from standard input. @returns the exit code of the program */
 export async function answerRepackTask(): Promise<number> {
   const task = taskIn(await Bun.stdin.text());
   if (!task) {
@@ -24,7 +24,7 @@ export async function answerRepackTask(): Promise<number> {
   return 0;
 }
 
-/** @returns undefined for anything but the task of this folder, so that nobody makes files elsewhere by mistake */
+/** @returns undefined unless the task belongs to this folder, so that nobody creates files elsewhere by mistake */
 function taskIn(text: string): RepackTask | undefined {
   try {
     const task: RepackTask = JSON.parse(text);

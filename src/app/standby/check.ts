@@ -18,7 +18,7 @@ import { takenOver } from "./start.ts";
 import { listTerms, numberOf } from "./terms.ts";
 import { RESTORE_CHECK_JOB } from "./watch.ts";
 
-/** The job runs daily. */
+/** Maximum age of the last test restore; the job runs daily. */
 export const RESTORE_CHECK_AGE_MS = 26 * HOUR_MS;
 const READ_LOG = "check that Litestream runs, and read its log; for an example: quartermaster help standby";
 
@@ -74,7 +74,7 @@ export function checkLease(check: Check, directory: DataDirectory, isServiceRunn
     : check.ok("no service runs here, so this machine holds no lease");
 }
 
-/** @returns what would be lost if this machine failed now */
+/** @returns the writes that would be lost if this machine failed now */
 export function replicaLagFinding(check: Check, state: ReplicaState, nowMs: number): Finding {
   const { position, missingSinceMs, missingTransactions } = state;
   if (position === undefined) return check.failed("the store has no files of this database", READ_LOG);

@@ -10,13 +10,13 @@ import { readOwnFile } from "../../platform/files/data-files.ts";
 import { needed } from "../installation/needed-setting.ts";
 import { sftpAddress } from "./sftp-replica.ts";
 
-/** Litestream reads these variables, so that its configuration and its arguments have no secret. */
+/** Litestream reads these variables, so its configuration and arguments contain no secrets. */
 export const KEY_VARIABLES = {
   LITESTREAM_ACCESS_KEY_ID: "blobs.s3.access_key_id",
   LITESTREAM_SECRET_ACCESS_KEY: "blobs.s3.secret_access_key",
 } as const;
 
-/** Shorter than Litestream's default of a second: the interval plus the copy itself bounds what a failure can lose. */
+/** Shorter than Litestream's default of a second, because a failure can lose the writes of this interval and of one copy. */
 const COPY_INTERVAL = "250ms";
 
 /**
@@ -116,7 +116,7 @@ export function refuseWithoutLitestream(config: Config): void {
 }
 
 interface Run {
-  /** file for what it prints */
+  /** file for its output */
   messages: string;
   environment: Record<string, string>;
   signal: AbortSignal | undefined;

@@ -38,7 +38,7 @@ export function findOwnTerm({ standby }: Pick<DataDirectory, "standby">): OwnTer
   );
 }
 
-/** Durably puts a term in force. */
+/** Durably stores the term. */
 export const writeOwnTerm = ({ standby }: Pick<DataDirectory, "standby">, term: OwnTerm): void =>
   writeWholeFile(standby, `${JSON.stringify(term)}\n`);
 

@@ -1,5 +1,5 @@
-// The place of the replica, as the service reads it: folders named after terms, with the files of Litestream in them,
-// and small records beside them. Litestream writes and restores the files.
+// The store of the replica: folders named after terms, with Litestream's files in them, and small records beside them.
+// Litestream writes and restores the files.
 import {
   existsSync,
   mkdirSync,
@@ -24,9 +24,9 @@ export interface ReplicaObject {
 export interface ReplicaStore {
   /** for messages */
   readonly url: string;
-  /** @returns what is below a prefix and follows `after`, in the order of keys, at most `max` */
+  /** @returns at most `max` files below a prefix and after `after`, in the order of keys */
   list(range: { prefix: string; after?: string; max?: number }): Promise<readonly ReplicaObject[]>;
-  /** @returns the names of files and folders at the top, for a store in which that is cheaper than lists */
+  /** @returns the names of the top-level files and folders, for a store where that is cheaper than listing */
   names?(): Promise<readonly string[]>;
   /** @returns undefined if there is no such object */
   read(key: string): Promise<string | undefined>;
@@ -85,7 +85,7 @@ export const folderReplica = (path: string, url: string): ReplicaStore => ({
     }),
 });
 
-/** Reads only the folders that the prefix leaves. */
+/** Reads only the folders that match the prefix. */
 function filesBelow(root: string, prefix: string): ReplicaObject[] {
   const start = prefix.includes("/") ? join(root, dirname(`${prefix}x`)) : root;
   if (!existsSync(start)) return [];
@@ -93,7 +93,7 @@ function filesBelow(root: string, prefix: string): ReplicaObject[] {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
     .flatMap((file) => {
-      const found = statSync(file, { throwIfNoEntry: false }); // Litestream removes old files at any time
+      const found = statSync(file, { throwIfNoEntry: false }); // Litestream may remove old files at any time
       const key = relative(root, file).split(sep).join("/");
       return found ? [{ key, modifiedAtMs: Math.floor(found.mtimeMs) }] : [];
     });

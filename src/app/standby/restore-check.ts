@@ -24,13 +24,13 @@ export interface RestoreCheckOptions extends Pick<TaskOptions, "perform" | "sign
   ids: Ids;
   directory: DataDirectory;
   term: string;
-  /** of the live database */
+  /** end of the audit log in the live database */
   auditLog: Pick<AuditLog, "entryAfter">;
 }
 
-/** A replica trails by a second; entries that are older than this must be in it. */
+/** A replica lags by a second, so it must contain entries older than this. */
 export const CHECK_LAG_MS = 5 * MINUTE_MS;
-/** The restored file, and the copy that the checks make. */
+/** Number of temporary files: the restored file, and the copy of the checks. */
 const COPIES = 2;
 
 /**
@@ -40,7 +40,7 @@ const COPIES = 2;
 export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd> {
   const { config, clock, ids, directory, term, signal, perform } = options;
   const startedAtMs = clock.nowMs();
-  const folder = stagingIn(directory, ids.uuid()); // a killed service leaves it; the next start removes it
+  const folder = stagingIn(directory, ids.uuid()); // left by a killed service
   try {
     requireFreeSpace(folder, COPIES * fileSizeOf(directory.database));
     const target = join(folder, "replica.db");

@@ -24,19 +24,19 @@ import { claimTerm, type StandbyStart } from "./start.ts";
 import { addReplicaMetrics, watchReplica } from "./watch.ts";
 
 export interface ServiceStandby {
-  /** undefined without a lease: then every change is admitted */
+  /** undefined without a lease, when every change is admitted */
   admit: (() => void) | undefined;
   /** whether changes are accepted */
   isActive(): boolean;
-  /** resolves with the reason for which this service must end: another machine has taken over */
+  /** resolves with the error that ends this service after another machine has taken over */
   invalidated: Promise<DomainError>;
   /** Registers the jobs and the metrics. */
   watch(scheduler: Scheduler, domain: Pick<Domain, "auditLog">, metrics: Registry): void;
 }
 
 /**
- * Call it under the server's lock, before the database is opened. Everything it begins ends with `undo`, after the database is closed.
- * @throws DomainError `standby.*`, `object_store.*`: why this data directory may not be used now
+ * Call it under the server's lock, before the database is opened. `undo` ends everything after the database is closed.
+ * @throws DomainError `standby.*`, `object_store.*`: why this data directory is not usable now
  */
 export async function openStandby(
   directory: DataDirectory,

@@ -38,7 +38,7 @@ interface Access {
   outbound: Pick<Outbound, "sftp">;
 }
 
-/** The key is read at each use, so that a renewed one needs no restart. */
+/** The key is read at each use, so a renewed key needs no restart. */
 export function sftpReplica({ user, path }: Place, { config, url, outbound }: Access): ReplicaStore {
   const on = async <T>(work: (files: RemoteFiles) => Promise<T>): Promise<T> => {
     try {
@@ -70,7 +70,7 @@ export function sftpReplica({ user, path }: Place, { config, url, outbound }: Ac
   };
 }
 
-/** Reads only the folders that the prefix leaves. */
+/** Reads only the folders that match the prefix. */
 async function filesBelow(files: RemoteFiles, root: string, prefix: string): Promise<ReplicaObject[]> {
   const waiting = [prefix.slice(0, prefix.lastIndexOf("/") + 1)];
   const found: ReplicaObject[] = [];

@@ -1,4 +1,4 @@
-// The part of a start that concerns the replica: begins the first term, and refuses data that another machine has taken over.
+// Handles the replica at a start: begins the first term, and refuses data that another machine has taken over.
 import { hostname } from "node:os";
 import { type Clock, SECOND_MS, toRfc3339, within } from "../../platform/clock.ts";
 import { commandWith } from "../../platform/config/command-hint.ts";
@@ -13,7 +13,7 @@ import { replicaStoreOf } from "./standby.ts";
 import { tailAfter, tailText } from "./tail.ts";
 import { createRecord, listTerms, numberOf, readRecord, restoredFrom, termName } from "./terms.ts";
 
-/** A store that answers later must not delay a start. */
+/** Time limit, so that a slow store does not delay a start. */
 const STORE_WAIT_MS = 5 * SECOND_MS;
 
 export interface StandbyStart {
@@ -81,7 +81,7 @@ async function refuseFormer(directory: DataDirectory, { config, own, terms, stor
   throw await takenOver(directory, { config, store, terms, term: own.term });
 }
 
-/** @param over `terms` in ascending order @returns the error of a machine whose term is over */
+/** @param over `terms` in ascending order @returns the error of a machine whose term has ended */
 export async function takenOver(
   directory: DataDirectory,
   {
@@ -94,7 +94,7 @@ export async function takenOver(
   const newest = terms.at(-1) ?? term;
   const record = await readRecord(store, newest);
   const who = record ? `${record.machine} took over at ${record.began_at}` : "another machine took over";
-  // Later terms have more than what was restored from this one.
+  // Later terms contain more than the data restored from this one.
   const restored = (await restoredFrom(store, { terms, term })) ?? record?.restored;
   const tail = restored ? tailText(tailAfter(directory, restored)) : undefined;
   return new DomainError(

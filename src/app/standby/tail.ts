@@ -1,5 +1,6 @@
-// The tail of a former machine: what its database has and the machine that took over lacks. The record of a term has the end of the
-// restored audit log and the newest rows of each kind. They are compared with this machine's data, and nothing on the disk changes.
+// The tail of a former machine: data in its database that the active machine lacks. The record of a term contains the
+// end of the restored audit log and the newest rows of each kind. This file compares them with this machine's data and
+// changes nothing on the disk.
 import { SQLiteError } from "bun:sqlite";
 import { timedSignIns } from "../../domain/access/sign-in/login-sessions-store.ts";
 import { timedGrants } from "../../domain/access/tokens/grants-store.ts";
@@ -23,7 +24,7 @@ interface Kind {
   many: string;
 }
 
-/** Each kind by its name in records and in --json, in the order in which texts have it. */
+/** Kinds by their name in records and in --json, in the order of texts. */
 const KINDS: Readonly<Record<string, Kind>> = {
   reports: { rows: timedReports, one: "workstation report", many: "workstation reports" },
   captured_sessions: { rows: timedSessions, one: "captured session", many: "captured sessions" },
@@ -49,10 +50,10 @@ export const restoredEnd = (file: string, { id, digest, atMs }: LogEnd): Restore
   ),
 });
 
-/** Data of this machine that the machine that took over does not have. */
+/** Data of this machine that the active machine lacks. */
 export interface Tail {
   audit: { entries: number; firstAtMs: number; lastAtMs: number; lastId: number } | undefined;
-  /** how many rows of each kind; a kind without any is missing */
+  /** number of rows of each kind; kinds without rows are absent */
   rows: Readonly<Record<string, number>>;
 }
 
@@ -60,14 +61,13 @@ export interface Tail {
 export type FoundTail = Tail | "unrelated" | "unreadable";
 
 /**
- * @param restored end of the data that another machine has restored
- * @returns undefined if that machine has everything
+ * @param restored end of the data on the active machine @returns undefined if that machine has everything
  */
 export function tailAfter(directory: DataDirectory, restored: RestoredEnd): FoundTail | undefined {
   try {
     return reading(directory, (connection) => compare(connection, restored));
   } catch {
-    return "unreadable"; // what another machine restored does not depend on it
+    return "unreadable"; // the record of the other machine is enough
   }
 }
 
@@ -83,7 +83,7 @@ function compare(connection: Connection, restored: RestoredEnd): Tail | "unrelat
   return audit || Object.keys(rows).length > 0 ? { audit, rows } : undefined;
 }
 
-/** A record without a kind is of a former version, or of a database without that table. */
+/** A former version, or a database without that table, wrote a record without a kind. */
 function rowsAfter(connection: Connection, newest: Readonly<Record<string, NewestRows>>): Tail["rows"] {
   const counts = Object.entries(KINDS).map(([name, { rows }]) => {
     const than = newest[name];
@@ -102,7 +102,7 @@ function ofSchema<T>(ask: () => T): T | undefined {
   }
 }
 
-/** @returns what a machine has, such as `2 audit entries (up to 31, …), 5 workstation reports` */
+/** @returns for example `2 audit entries (up to 31, …), 5 workstation reports` */
 export function tailAmounts({ audit, rows }: Tail): string {
   const amounts = Object.entries(KINDS).flatMap(([name, { one, many }]) => {
     const count = rows[name] ?? 0;
@@ -119,6 +119,6 @@ export function tailText(tail: FoundTail | undefined): string | undefined {
   if (tail === undefined) return undefined;
   if (tail === "unrelated") return "the databases of the two machines have nothing in common";
   if (tail === "unreadable")
-    return "the database of this machine cannot be read, so it is not known what the other one lacks";
+    return "the database of this machine cannot be read, so the data that the other one lacks are unknown";
   return `this machine has data that the other one lacks: ${tailAmounts(tail)}`;
 }

@@ -1,5 +1,5 @@
-// Makes this machine the active one: takes the lease, restores the newest replica, verifies it, and begins its own term. The data
-// that was here is kept aside.
+// Makes this machine the active one: takes the lease, restores the newest replica, verifies it, and begins its own
+// term. The former data is kept aside.
 import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -48,9 +48,9 @@ export interface Source {
   /** the newest term with a replica */
   term: string;
   position: Position;
-  /** newer terms without a replica: of a machine that failed before it replicated anything, or of a takeover that failed */
+  /** newer terms without a replica, from a machine that failed before it replicated anything, or from a failed takeover */
   skipped: readonly string[];
-  /** number for the term that begins */
+  /** number of the new term */
   nextNumber: number;
 }
 
@@ -71,19 +71,19 @@ export interface TakenOver {
   restored: LogEnd;
   /** the last lease of the other machine; undefined if there was none */
   formerLease: Lease | undefined;
-  /** folder with the data that was here; undefined if there was none */
+  /** folder with the former data; undefined if there was none */
   aside: string | undefined;
-  /** what that data has and the restored data lacks */
+  /** data that was not in the restored replica */
   tail: FoundTail | undefined;
   /** ids of sealing keys that the restored data needs and this machine lacks */
   missingKeys: readonly string[];
 }
 
-/** How far back the newest term with a replica may be: a machine may have failed before it replicated anything. */
+/** Number of terms to search for a replica, because a machine may fail before it replicates anything. */
 const TERMS_TRIED = 10;
 
 /**
- * Finds what to restore. Changes nothing.
+ * Finds the replica to restore. Changes nothing.
  * @throws DomainError `standby.off`, `standby.no_replica`; `unavailable` if the store is unreachable
  */
 export async function findSource(
@@ -104,13 +104,13 @@ export async function findSource(
 }
 
 /**
- * @throws DomainError `standby.*`, `object_store.*`, `backup.*`, `schema.*`, `storage.*`: then the data here is as it was; the
- *   signal's reason
+ * @throws DomainError `standby.*`, `object_store.*`, `backup.*`, `schema.*`, `storage.*`, without a change of the local
+ * data; the signal's reason
  */
 export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   const { config, clock, ids, directory, source, signal } = options;
   assertTakeoverPossible(options);
-  await assertRestorable(options); // before the term of the other machine ends
+  await assertRestorable(options); // everything that can fail, before the term of the other machine ends
   const own = newTerm(source.nextNumber, ids);
   const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
   const record = {
@@ -142,8 +142,8 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
 }
 
 /**
- * Restores and reads all of the replica once, and removes the copy: a machine whose data is intact must not lose its term to a
- * replica that is damaged.
+ * Restores and reads the whole replica once, and removes the copy, because a machine with intact data must not lose its
+ * term to a damaged replica.
  */
 async function assertRestorable(options: TakeoverOptions): Promise<void> {
   const { config, ids, directory, source, signal } = options;
@@ -161,7 +161,7 @@ async function assertRestorable(options: TakeoverOptions): Promise<void> {
   }
 }
 
-/** @returns what another machine has restored of the data that is here; undefined if none has, or if this term is restored now */
+/** @returns the part of the local data that another machine has restored; undefined if there is none, or if this term is being restored */
 async function restoredFromOwn(
   directory: DataDirectory,
   { store, term: source }: Source,
@@ -171,7 +171,7 @@ async function restoredFromOwn(
   return await restoredFrom(store, { terms: await listTerms(store), term });
 }
 
-/** The service that starts here has the same term and holder, so it need not wait for the lease. */
+/** The next service here has the same term and holder, so it need not wait for the lease. */
 async function takeLease(
   own: OwnTerm,
   { config, clock, log, signal }: TakeoverOptions,
@@ -226,7 +226,7 @@ function missingKeysIn(
 }
 
 /**
- * Finds what would stop a takeover after it has ended the term of the other machine.
+ * Finds problems that would stop a takeover after it has ended the term of the other machine.
  * @throws DomainError `standby.no_litestream`, `standby.no_keys`; `unavailable` while another program has the database open
  */
 export function assertTakeoverPossible({
@@ -236,7 +236,7 @@ export function assertTakeoverPossible({
 }: Pick<TakeoverOptions, "config" | "directory" | "ids">): void {
   refuseWithoutLitestream(config);
   assertUnused(directory);
-  // Without the keys, the restored data would open, but no secret in it.
+  // Without the keys, the restored data could be opened, but not its secrets.
   if (config.has("keys.sealing_key")) return;
   if (existsSync(directory.keys) && new SealingKeyFiles(directory.keys, ids).list().length > 0) return;
   throw new DomainError("conflict", "standby.no_keys", `there is no sealing key in ${directory.keys}`, {

@@ -1,6 +1,6 @@
-// Terms: each machine that takes over begins a new one, with its own folder in the replica. A former machine that starts
-// again can therefore never write to the replica of the active one. A record next to the folder has the machine that began the
-// term, and the restored data.
+// Terms: each machine that takes over begins a new one, with its own folder in the replica. A former machine that
+// starts again can therefore never write to the replica of the active one. A record next to the folder names the
+// machine that began the term, and describes the restored data.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { LIST_KEYS_MAX } from "../../platform/object-store/bucket.ts";
@@ -9,10 +9,10 @@ import type { ReplicaObject, ReplicaStore } from "./replica-store.ts";
 /** `t00000002-1f9c3a`: the number, and random digits, so that two machines never use the same folder. */
 const TERM = /^t(\d{8})-[0-9a-f]{6}$/;
 const TERM_NUMBER_MAX = 99_999_999;
-/** Terms that are read; takeovers are rare. */
+/** Maximum number of terms to read; takeovers are rare. */
 export const TERMS_MAX = 1000;
 
-/** A text from the store, shown to people: one line, because anyone who can write to the store must not control a terminal. */
+/** A text from the store, shown to people on one line, because writers of the store must not control a terminal. */
 export const StoredLine = Type.String({ maxLength: 255, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" });
 
 const RestoredSchema = Type.Object({
@@ -25,7 +25,7 @@ const RestoredSchema = Type.Object({
   ),
 });
 
-/** Where the data ends that a machine restored. */
+/** The end of the restored data. */
 export type RestoredEnd = Static<typeof RestoredSchema>;
 
 const RecordSchema = Type.Object({
@@ -81,8 +81,8 @@ export async function readRecord(store: ReplicaStore, term: string): Promise<Ter
 }
 
 /**
- * @param terms in ascending order
- * @returns how much another machine has restored from a term; undefined if no later record says that it was restored
+ * @param terms in ascending order @returns the end of the data that another machine restored from a term; undefined
+ * without a later record of a restore
  */
 export async function restoredFrom(
   store: ReplicaStore,
@@ -109,11 +109,11 @@ const textOf = (record: TermRecord): string => `${JSON.stringify(record)}\n`;
 export interface Position {
   /** transaction of Litestream 0.5; undefined for 0.3, whose files have no such number */
   transaction: number | undefined;
-  /** time at which the store got it, UTC milliseconds */
+  /** time at which the store received it, UTC milliseconds */
   atMs: number;
 }
 
-/** Pages of a thousand files; Litestream merges its files, so that a replica has fewer. */
+/** Maximum pages of a thousand files. Litestream merges its files, so a replica has fewer. */
 export const PAGES_MAX = 20;
 
 /** @returns undefined if the term has no files of Litestream */
@@ -140,7 +140,7 @@ function positionOf({ key, modifiedAtMs: atMs }: ReplicaObject): Position | unde
   return OLDER.test(key) ? { transaction: undefined, atMs } : undefined;
 }
 
-/** Merging writes old transactions again, so the time is that of the first file with the newest one. */
+/** Merging writes old transactions again, so the first file with the newest transaction has its time. */
 function later(one: Position | undefined, other: Position | undefined): Position | undefined {
   if (!one || !other) return one ?? other;
   const [of1, of2] = [one.transaction ?? 0, other.transaction ?? 0];

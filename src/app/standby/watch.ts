@@ -33,7 +33,7 @@ export interface WatchOptions {
   term: string;
   /** undefined for a replica that only Litestream can read */
   store: ReplicaStore | undefined;
-  /** called once another machine has taken over */
+  /** called when another machine has taken over */
   onTakenOver(error: DomainError): void;
 }
 
@@ -150,7 +150,7 @@ class ReplicaWatch implements WatchedReplica {
   }
 }
 
-/** @param replica undefined if there is nothing to watch, which counts as well */
+/** @param replica undefined if there is nothing to watch; the metrics then show no problem */
 export function addReplicaMetrics(
   metrics: Registry,
   { clock, replica }: { clock: Clock; replica: WatchedReplica | undefined },
@@ -158,7 +158,7 @@ export function addReplicaMetrics(
   const registers = [metrics];
   new Gauge({
     name: "quartermaster_replica_reached",
-    help: "1 if the store of the replica answered when it was last asked, otherwise 0; 1 without a replica",
+    help: "1 if the store of the replica answered the last request, otherwise 0; 1 without a replica",
     registers,
     collect() {
       this.set((replica?.isReached ?? true) ? 1 : 0);
@@ -166,7 +166,7 @@ export function addReplicaMetrics(
   });
   new Gauge({
     name: "quartermaster_replica_lag_seconds",
-    help: "Age of the oldest write that the replica lacks, as far as it is known; 0 if it lacks none",
+    help: "Known age of the oldest write that the replica lacks; 0 if it is complete",
     registers,
     collect() {
       const since = replica?.state?.missingSinceMs;
@@ -175,7 +175,7 @@ export function addReplicaMetrics(
   });
   new Gauge({
     name: "quartermaster_replica_position_timestamp_seconds",
-    help: "Time at which the store got the newest write, in seconds since 1970; 0 if it has none",
+    help: "Time at which the store received the newest write, in seconds since 1970; 0 if it has none",
     registers,
     collect() {
       this.set((replica?.state?.position?.atMs ?? 0) / SECOND_MS);

@@ -5,7 +5,7 @@ import { DROP_CAUSES } from "../../platform/tracing/span-queue.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 import type { TracingState } from "./tracing-state.ts";
 
-/** Older drops are not reported. */
+/** Maximum age of reported drops. */
 export const RECENT_DROPS_MS = DAY_MS;
 
 /** @param state totals of the running processes; undefined before the first attempt to send */
@@ -15,7 +15,7 @@ export function checkTracing(
   { state, nowMs }: { state: TracingState | undefined; nowMs: number },
 ): Finding {
   if (!config.has("tracing.url")) return check.ok("no traces are sent");
-  if (!state) return check.ok("no traces were sent since the start");
+  if (!state) return check.ok("no traces have been sent since the start");
   const { sent, failingSinceMs, error, lastDroppedMs } = state;
   if (failingSinceMs !== null)
     return check.warning(
@@ -31,6 +31,6 @@ export function checkTracing(
   return check.ok(`the collector accepted ${sent} spans since the start`);
 }
 
-/** @returns the spans that were dropped since the start, whatever the cause */
+/** @returns the number of spans dropped since the start, for all causes */
 export const droppedIn = ({ dropped }: Pick<TracingState, "dropped">): number =>
   DROP_CAUSES.reduce((sum, cause) => sum + dropped[cause], 0);

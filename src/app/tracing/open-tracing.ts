@@ -25,7 +25,7 @@ export interface TracingParts {
   ids: Pick<Ids, "uuid">;
   log: Log;
   metrics: Registry;
-  /** where this process keeps its figures for `status` and `doctor` */
+  /** file with the figures of this process for `status` and `doctor` */
   stateFile: string;
   undo: AsyncDisposableStack;
 }

@@ -1,4 +1,5 @@
-// How many spans a running process sent and dropped, for `doctor` and `status`: a small file in run/ of the data directory.
+// Stores the numbers of sent and dropped spans of a running process in a small file in run/ of the data directory, for
+// `doctor` and `status`.
 import { rmSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -21,7 +22,7 @@ export type TracingState = Static<typeof TracingStateSchema>;
 
 const WRITE_EVERY_MS = 10 * SECOND_MS;
 
-/** @returns a function that writes the file at most every ten seconds, and at once when attempts start or stop failing */
+/** @returns a function that writes the file at most every ten seconds, and immediately when attempts start or stop failing */
 export function keepTracingState(file: string, nowMs: () => number): (figures: QueueFigures) => void {
   let writtenMs = Number.NEGATIVE_INFINITY;
   let wasFailing = false;
@@ -50,7 +51,7 @@ function readState(file: string): TracingState[] {
     const found: unknown = JSON.parse(readOwnFile(file).text);
     return Value.Check(TracingStateSchema, found) ? [found] : [];
   } catch {
-    return []; // absent, or of another version
+    return []; // absent, or written by another version
   }
 }
 

@@ -12,9 +12,9 @@ import { resultOf } from "../../platform/task-thread.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** Readers that may wait for a thread; further ones must try again later. */
+/** Maximum number of readers that wait for a thread; further ones must try again later. */
 export const READERS_WAITING_MAX = 16;
-/** Threads at the same time. The other processor stays free for requests. */
+/** Maximum number of threads. The other processor stays free for requests. */
 const READERS_MAX = 1;
 
 export type ReaderTask =

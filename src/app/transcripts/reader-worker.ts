@@ -10,7 +10,7 @@ import type { ReaderTask, SentPiece } from "./reader-threads.ts";
 
 const task: ReaderTask = workerData;
 
-/** Requests one piece at a time from the service, so that no more than one is in memory here. */
+/** Requests one piece at a time from the service, so that only one is in memory here. */
 async function* pieces(): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<SentPiece>();
@@ -23,7 +23,7 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Measured in processor time, so that a busy machine does not cause refusals. */
+/** Measured in processor time, so that a busy machine causes no refusals. */
 function isTimeOver(): boolean {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000 > PAGE_TIME_MS;

@@ -44,7 +44,7 @@ test("variables of another proxy are named with the settings that replace them",
       detail: "HARNESS_PROXY_MAX_IN_FLIGHT does nothing here",
       remedy: "use gateway.proxy.max_in_flight instead",
     },
-    expect.objectContaining({ remedy: "remove it; nothing replaces it" }),
+    expect.objectContaining({ remedy: "remove it; no setting replaces it" }),
   ]);
   expect(formerFindings(checkOf("inference"), undefined, config)).toEqual([]);
 });

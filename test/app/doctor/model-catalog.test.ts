@@ -48,7 +48,7 @@ test("a refresh that failed, or is overdue, is reported", async () => {
   const world = await site();
   await refresh(world);
   world.world.clock.advance(HOUR_MS);
-  expect(findingsOf(world)).toEqual(["warning: the models were not refreshed for two intervals"]);
+  expect(findingsOf(world)).toEqual(["warning: the models have not been refreshed for two intervals"]);
   expect(factsOf(world)).toContainEqual(["", "not refreshed for two intervals"]);
   world.upstream.listingFailure = "unavailable";
   await refresh(world).catch(() => undefined);

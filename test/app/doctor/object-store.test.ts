@@ -39,7 +39,7 @@ test("a store that checks uploads passes, and no object is left there", async ()
 });
 
 test.each<[string, S3ServerOptions, string]>([
-  ["ignores digests", { digests: "ignored" }, "failed: keeps bytes that do not have the announced digest"],
+  ["ignores digests", { digests: "ignored" }, "failed: accepts bytes with a wrong digest"],
   ["keeps no digests", { digests: "unkept" }, "warning: reports no SHA-256 for an object"],
 ])("a store that %s is found", async (_, options, finding) => {
   await using server = createS3Server(options);
@@ -51,9 +51,9 @@ test("a store that answers success to everything is found", async () => {
   await using server = createS3Server();
   server.instead = () => new Response(null, { headers: { "content-length": "0" } });
   expect(await findings(server)).toEqual([
-    "failed: keeps bytes that do not have the announced digest",
+    "failed: accepts bytes with a wrong digest",
     "failed: reports a wrong size or digest for an object",
-    "failed: does not return the bytes that it accepted",
+    "failed: returns other bytes than it accepted",
     "failed: is public: it serves objects without a signature",
     "failed: still has an object that it reported as removed",
   ]);

@@ -1,4 +1,4 @@
-// `doctor` on the policy in the configuration file: whether it is in force, and what prevents it.
+// The check of `doctor` on the policy in the configuration file: whether it is in force, and if not, why.
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ test("CON-45 a file that is valid only without the published policy is reported 
   const first = written(sectionOf({ packages: [packageOf("one")] }));
   expect(await found(first)).toMatchObject({ result: "warning", remedy: expect.stringContaining("restart") });
   await restart(first);
-  expect(await found(first)).toMatchObject({ result: "ok", detail: "nothing of it waits to be published" });
+  expect(await found(first)).toMatchObject({ result: "ok", detail: "all of it is in force" });
   await governance.publishing.publishExtensions(admin, { baseRevision: inForce().id, packages: [] });
   const off = { codex: { package_overrides: { one: { enabled: false } } } };
   const second = written(sectionOf({ packages: [packageOf("one")], harnesses: off }));

@@ -36,7 +36,7 @@ const look = (state: TracingState | undefined, config = on) =>
 
 test.each([
   ["no traces are sent", undefined, load({})],
-  ["no traces were sent since the start", undefined, on],
+  ["no traces have been sent since the start", undefined, on],
   ["the collector accepted 7 spans since the start", STATE, on],
   [
     "the collector accepted 7 spans since the start",

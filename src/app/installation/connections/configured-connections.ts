@@ -1,6 +1,6 @@
-// The repository connections of the configuration, read again when the configuration or one of their files changes. A connection with
-// problems is disabled by itself: neither the start nor another connection depends on it. One whose file is only partly written stays
-// as it was.
+// The repository connections of the configuration, read again when the configuration or one of their files changes. A
+// connection with problems is disabled; the start and other connections do not depend on it. One whose file is only
+// partly written stays as it was.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import {
@@ -21,7 +21,7 @@ import { readSecrets, type SecretPlaces } from "./connection-secrets.ts";
 export const CONNECTIONS_MAX = 100;
 export const CA_BYTES_MAX = 1024 ** 2;
 
-/** A connection as it was read. */
+/** A connection from the configuration file. */
 interface ReadConnection {
   id: string | undefined;
   /** undefined with problems */
@@ -31,7 +31,7 @@ interface ReadConnection {
   files: string[];
   /** `file:12` */
   origin: string;
-  /** the setting itself is wrong, so that there is no connection to name */
+  /** the setting itself is invalid, so there is no connection to name */
   isWholeSetting?: boolean;
 }
 
@@ -46,7 +46,7 @@ export class ConfiguredConnections implements Connections {
     this.#stamp = stampOf(this.#read);
   }
 
-  /** Reads the connections of other settings from now on. Drops the connections of the former settings. */
+  /** Replaces the settings, and drops the connections of the former ones. */
   use(config: Config): void {
     this.#config = config;
     this.#read = readAll(config);
@@ -74,7 +74,7 @@ export class ConfiguredConnections implements Connections {
     }));
   }
 
-  /** @returns sentences about connections that are disabled, or that work but are not advisable */
+  /** @returns warnings about connections that are disabled or insecure */
   warnings(): string[] {
     return this.#current().flatMap((read) => [
       ...(read.connection ? [] : [disabledText(read)]),
@@ -89,7 +89,7 @@ export class ConfiguredConnections implements Connections {
     return this.#read;
   }
 
-  /** The definitions are the same, so a connection keeps its place in the list. */
+  /** The definitions have not changed, so a connection keeps its place in the list. */
   #readFilesAgain(): void {
     const former = this.#read;
     this.#read = readAll(this.#config).map((fresh, index) => {
@@ -107,7 +107,7 @@ const CREDENTIAL_WORDS: Readonly<Record<Credential["kind"], string>> = {
   none: "no credential",
 };
 
-/** Changes whenever one of the files does. */
+/** A key that changes with any of the files. */
 const stampOf = (read: readonly ReadConnection[]): string =>
   read.flatMap(({ files }) => files.map(stampOfFile)).join(" ");
 

@@ -35,7 +35,7 @@ interface HostRule {
   /** path of the API below the address of the host */
   api: string;
   downloadOrigins(base: URL): string[];
-  /** for hosts whose archives come through git */
+  /** for hosts whose archives are fetched with git */
   clone?: { base: string | undefined; path: string };
 }
 
@@ -83,8 +83,8 @@ export interface ConnectionMembers {
 }
 
 /**
- * @param slug of the installation's organization
- * @returns the members, which may be used only if there are no problems
+ * @param slug of the installation's organization @returns the members, and the problems, which make the members
+ * unusable
  */
 export function readMembers(
   given: JsonObject,
@@ -97,7 +97,7 @@ export function readMembers(
   const meant = new Set(misspelled.values());
   const need = <T>(value: T | undefined, problem: string): T | undefined => {
     const [member = ""] = problem.split(" ", 1);
-    const isMisspelled = given[member] === undefined && meant.has(member); // its one problem is listed already
+    const isMisspelled = given[member] === undefined && meant.has(member); // its only problem is already listed
     if (value === undefined && !isMisspelled) problems.push(problem);
     return value;
   };
@@ -161,7 +161,7 @@ const PROVIDER_PROBLEM = `provider must be one of ${PROVIDERS.join(", ")}`;
 /** @returns whether archives of that provider are fetched with git, at an address with a path for each repository */
 export const comesThroughGit = (provider: Provider): boolean => HOST_RULES[provider].clone !== undefined;
 
-/** Bitbucket Cloud has its repositories at another host than its API, which a reference deployment calls web_base_url. */
+/** Bitbucket Cloud serves its repositories from another host than its API; web_base_url, a name from reference deployments, is that host. */
 function cloneIn(
   given: JsonObject,
   { provider, base, problems }: { provider: Provider; base: URL | undefined; problems: string[] },
@@ -213,7 +213,7 @@ function downloadHosts(value: unknown): string[] | undefined {
   return names.every((host) => HOST.test(host)) ? names.map((host) => `https://${host}`) : undefined;
 }
 
-/** @returns those of the organization; none if the connection is for others only */
+/** @returns the namespaces of the organization; none if the connection is for others only */
 function namespacesIn(value: unknown, slug: string): string[] | undefined {
   if (!isJsonObject(value) || Object.keys(value).length === 0) return undefined;
   const lists = Object.values(value);

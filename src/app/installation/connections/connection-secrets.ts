@@ -1,5 +1,5 @@
-// Reads the credential of a repository connection from where the operator put it: a file, a variable of the environment, a credential
-// of the service manager, or, with a warning, the configuration file itself.
+// Reads the credential of a repository connection from a file, a variable of the environment, a credential of the
+// service manager, or, with a warning, the configuration file itself.
 import { resolve } from "node:path";
 import type { Credential } from "../../../domain/catalog/connections/connection.ts";
 import { isAppKey } from "../../../domain/catalog/connections/hosts/app-tokens.ts";
@@ -10,9 +10,9 @@ import { Secret } from "../../../platform/secret.ts";
 import { type ConnectionMembers, comesThroughGit } from "./connection-members.ts";
 
 const FILE = "file://";
-/** Characters of a token. */
+/** Maximum length of a token. */
 export const TOKEN_CHARACTERS_MAX = 4_096;
-/** An attacker who guesses a shorter secret could make the service query the host repeatedly. */
+/** Minimum length of a webhook secret. A guessed secret lets an attacker make the service query the host repeatedly. */
 export const WEBHOOK_SECRET_CHARACTERS_MIN = 16;
 /** Printable ASCII, so that no token can end a header. */
 const TOKEN = /^[\x21-\x7e]+$/;
@@ -29,15 +29,15 @@ export interface SecretPlaces {
 
 export interface SecretReading {
   credential: Credential | undefined;
-  /** of announcements of the host; undefined if none are expected */
+  /** secret of webhooks from the host; undefined without webhooks */
   webhookSecret: Secret | undefined;
   problems: string[];
   warnings: string[];
-  /** files that were read, and that may change */
+  /** files that were read and may change */
   files: string[];
 }
 
-/** @returns the secrets, or what is wrong with them */
+/** @returns the secrets, and their problems */
 export function readSecrets(
   given: JsonObject,
   { id, provider, appId, username, watchEveryHours }: ConnectionMembers,
@@ -112,7 +112,7 @@ function webhookSecretOf(
   return new Secret(text);
 }
 
-/** Most servers that accept a token as the password accept any user name with it. */
+/** Most servers that accept a token as the password accept any user name. */
 const USERNAME_DEFAULT = "git";
 
 function tokenOf(token: string, { problems }: SecretReading): (Credential & { kind: "token" }) | undefined {

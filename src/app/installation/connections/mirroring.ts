@@ -1,4 +1,4 @@
-// What the domain needs for mirroring repositories, from the data directory and the options of the process.
+// Provides what the domain needs for mirroring repositories, from the data directory and the options of the process.
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { sourceFault } from "../../../domain/catalog/connections/faults.ts";
@@ -13,15 +13,15 @@ import { REPACK_ARGUMENT } from "../../sources/repack-argument.ts";
 import type { RepackAnswer } from "../../sources/repack-program.ts";
 import type { ConfiguredConnections } from "./configured-connections.ts";
 
-/** Processes at the same time. */
+/** Maximum number of simultaneous processes. */
 const PROCESSES_MAX = 1;
-/** Paths of the largest archive, several times. */
+/** Several times the paths of the largest archive. */
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
 const ERROR_BYTES_KEPT = 16 * 1024;
 
 /**
- * Makes the archives of mirrored commits in a separate process (repack-program.ts). Compressing takes one processor for
- * seconds, and a thread would leave some ten megabytes behind in the service.
+ * Makes the archives of mirrored commits in a separate process (repack-program.ts). Compressing uses a processor for
+ * seconds, and a thread would permanently add about ten megabytes to the service.
  * @returns a function that runs tasks; a service needs one
  */
 export function createRepackProcesses(): RunRepack {
@@ -58,7 +58,7 @@ function resultIn(answer: RepackAnswer): Repacked {
   throw errorIn(answer);
 }
 
-/** The file that runs, also after an upgrade has put another one in its place, and the script if it is the runtime. */
+/** The running file, even after an upgrade has replaced it, and the script if that file is the runtime. */
 const ownProgram = (): string[] => [
   process.platform === "linux" ? `/proc/${process.pid}/exe` : process.execPath,
   ...(Bun.isStandaloneExecutable ? [] : [join(import.meta.dir, "../../../main.ts")]),

@@ -1,4 +1,4 @@
-// Where a package installs the files of a release. scriptlets.ts has the scripts that it runs; nfpm.ts builds it.
+// The installed places of the files of a package. scriptlets.ts has its scripts; nfpm.ts builds it.
 import { gzipSync } from "node:zlib";
 
 export type PackageFormat = "deb" | "rpm";
@@ -21,7 +21,7 @@ export interface PackagedFile {
 /** A command such as `takeover` may need the directory before systemd makes it at the first start. */
 const TMPFILES = `d ${DATA_PLACE} 0700 quartermaster quartermaster -\n`;
 
-/** Places of files of the release by their name there. */
+/** Installed places of the files of a release, by their name in the release. */
 const PLACES: Readonly<Record<string, string>> = {
   "quartermaster.sysusers.conf": SYSUSERS_FILE,
   "completions/quartermaster.bash": "/usr/share/bash-completion/completions/quartermaster",
@@ -39,7 +39,7 @@ const PLACES_BY_FORMAT: Readonly<Record<PackageFormat, Readonly<Record<string, s
   },
 };
 
-/** Files about the archive itself, and those that the package has in another form. */
+/** Files about the archive itself, and files that the package has in another form. */
 const LEFT_OUT =
   /^(?:VERIFY\.md|SHA256SUMS.*|release-key\.pub|quartermaster\.service|example\/quartermaster\.yaml)$/;
 

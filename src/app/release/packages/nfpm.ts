@@ -1,4 +1,4 @@
-// Makes the packages of a release for dpkg and rpm with nfpm, which needs neither of them. layout.ts says what is in them.
+// Makes the packages of a release for dpkg and rpm with nfpm, which needs neither program. layout.ts lists their files.
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
@@ -93,7 +93,7 @@ function stage(format: PackageFormat, sources: PackageSources, folder: string): 
   };
 }
 
-/** nfpm translates the names of Go into those of each format. */
+/** nfpm translates Go's names to those of each format. */
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /** The unit needs systemd; the executable needs the C library. */
@@ -116,7 +116,7 @@ const factsOf = (format: PackageFormat, { version, description, architecture, bu
   vendor: "Quartermaster",
   mtime: builtAt,
   depends: DEPENDENCIES[format],
-  // Names are files as they are, not patterns; a package does not name the machine that made it.
+  // Names are exact files, not patterns. The package does not contain the name of the build machine.
   disable_globbing: true,
   rpm: { buildhost: "localhost", summary: description },
 });
@@ -133,7 +133,7 @@ const contentOf = (
 const textOf = (files: ReadonlyMap<string, PackagedFile>, path: string): string =>
   Buffer.from(files.get(path)?.bytes ?? []).toString();
 
-/** @returns the folders that belong to the package alone */
+/** @returns the folders that only this package owns */
 const foldersOf = (paths: Iterable<string>): string[] => [...new Set([...paths].flatMap(ownFolders))];
 
 const ownFolders = (path: string): string[] => {

@@ -1,12 +1,12 @@
-// The scripts that dpkg and rpm run. They follow what debhelper and the macros of rpm generate for a systemd unit, except that nothing
-// is enabled or started: the administrator does that. No script removes data.
+// The scripts that dpkg and rpm run. They match what debhelper and the macros of rpm generate for a systemd unit, but
+// enable and start nothing: the administrator does that. No script removes data.
 import { DATA_PLACE, INSTALLED_CONFIG, SYSUSERS_FILE } from "./layout.ts";
 
-/** The unit of the package, and that of a second process, which the administrator may have added. */
+/** The unit of the package, and the unit of a second process, which the administrator may have added. */
 const UNITS = ["quartermaster.service", "quartermaster-proxy.service"];
 const [UNIT = ""] = UNITS;
 
-/** By the name in the configuration of nfpm. */
+/** Scripts by their name in the configuration of nfpm. */
 export interface Scriptlets {
   preinstall?: string;
   postinstall: string;
@@ -65,7 +65,7 @@ fi
  * @source systemd's macros for rpm: %sysusers_create_package, %systemd_preun, %systemd_postun_with_restart
  */
 export const rpmScriptlets = (sysusers: string): Scriptlets => ({
-  // The group must exist before the configuration file is unpacked. The file for sysusers is not there yet.
+  // The group must exist before the configuration file is unpacked. The file for sysusers is not installed yet.
   preinstall: `systemd-sysusers --replace=${SYSUSERS_FILE} - > /dev/null 2>&1 <<'END' || :
 ${sysusers.trimEnd()}
 END

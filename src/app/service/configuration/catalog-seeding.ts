@@ -42,7 +42,7 @@ export async function readCatalog(
   return file?.hasCatalog ? parseCatalogFile(file.path, file.bytes) : undefined;
 }
 
-/** Seeds the catalog again. Problems are logged and change nothing. */
+/** Seeds the catalog again. A failure is logged and changes nothing. */
 export async function reloadCatalog(
   installation: Installation,
   { config, actor, log, reading }: Reloading & { actor: Actor },

@@ -30,7 +30,7 @@ export interface Configured {
   bootstrap: BootstrapResult;
   /** the actor for changes by the service itself */
   actor: Actor;
-  /** what the catalog file changed; undefined without a catalog file */
+  /** changes from the catalog file; undefined without a catalog file */
   seeded: Seeded | undefined;
 }
 
@@ -107,7 +107,7 @@ interface ReloadParts extends Parts {
   operations: ReturnType<typeof createOperations>;
 }
 
-/** Reads everything again that a reload applies. Invalid content is logged and changes nothing. */
+/** Reloads everything that a reload applies. Invalid content is logged and changes nothing. */
 export async function reconfigure(
   installation: Installation,
   { config, log, actor, sockets, operations, runTask }: ReloadParts,

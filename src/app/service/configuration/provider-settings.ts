@@ -1,4 +1,4 @@
-// The settings of company sign-in at a start and a reload: records in the audit log that they changed, and puts new ones in force.
+// The settings of company sign-in at a start and a reload: records changes in the audit log, and applies new settings.
 import type { Actor } from "../../../domain/shared/actor.ts";
 import type { Sso } from "../../../domain/sso/service.ts";
 import type { Config } from "../../../platform/config/config.ts";
@@ -7,7 +7,7 @@ import type { Log } from "../../../platform/observe/log.ts";
 import type { Installation } from "../../installation/installation.ts";
 import { isSameProvider, ssoSettingsOf } from "../../installation/sso-settings.ts";
 
-/** The part of an installation that has to do with the provider. */
+/** The part of an installation that concerns the provider. */
 type ProviderPart = { domain: { sso: Pick<Sso, "settings" | "recordChange"> } };
 
 interface Parts {
@@ -15,7 +15,7 @@ interface Parts {
   log: Log;
 }
 
-/** Logs which provider is in force. */
+/** Logs the current provider. */
 export async function startProvider({ domain: { sso } }: ProviderPart, { actor, log }: Parts): Promise<void> {
   const changed = await sso.recordChange(actor);
   const settings = sso.settings();
@@ -26,8 +26,8 @@ export async function startProvider({ domain: { sso } }: ProviderPart, { actor, 
 }
 
 /**
- * Puts the settings of a reload in force. Settings that cannot be used are logged and change nothing; running sign-ins continue.
- * @param fresh undefined if the configuration could not be read, which was logged
+ * Applies the settings of a reload. Unusable settings are logged and change nothing; running sign-ins continue. @param
+ * fresh undefined after a failed read of the configuration, which was logged
  */
 export async function reloadProvider(
   installation: ProviderPart & Pick<Installation, "useSsoSettings">,

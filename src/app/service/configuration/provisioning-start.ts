@@ -12,7 +12,8 @@ import { storedScimToken } from "../../installation/stored-facts.ts";
 import type { Reloading } from "./settings-reload.ts";
 
 /**
- * @throws DomainError `sso.no_scim_token` if only SCIM may make users who sign in at the provider, and SCIM cannot make any
+ * @throws DomainError `sso.no_scim_token` if only SCIM may create users who sign in at the provider, and SCIM has no
+ * token
  */
 export async function startProvisioning(
   { domain }: Pick<Installation, "domain">,
@@ -36,7 +37,7 @@ export async function startProvisioning(
 }
 
 export const NO_SCIM_TOKEN = {
-  text: "only users made by SCIM may sign in at the identity provider, but there is no SCIM token, so nobody could",
+  text: "only users created by SCIM may sign in at the identity provider, but there is no SCIM token, so nobody can sign in",
   remedy:
     "create one with `quartermaster scim tokens create LABEL`, or set identity.oidc.provisioning to invited or jit",
 };

@@ -26,7 +26,7 @@ export interface Reloading {
   reading: Promise<FileReading>;
 }
 
-/** Settings that a reload applies, here, with the group roles or with the provider; TLS only if it is on before and after. */
+/** Settings that a reload applies. TLS settings apply only if TLS is on before and after. */
 export const RELOADABLE_SETTINGS: readonly SettingName[] = [
   "log.level",
   "scim.group_role_mappings",
@@ -37,7 +37,7 @@ export const RELOADABLE_TLS_SETTINGS: readonly SettingName[] = ["server.tls_cert
 
 /**
  * Reads all settings again. Errors are logged and change nothing; the certificate is renewed even then.
- * @returns the settings as read; undefined if they are not valid
+ * @returns the settings; undefined if they are invalid
  */
 export async function reloadSettings({
   config,

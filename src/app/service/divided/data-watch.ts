@@ -9,11 +9,11 @@ import type { Installation } from "../../installation/installation.ts";
 /** How often the files are checked. */
 const CHECK_EVERY_MS = SECOND_MS;
 
-/** `replaced`: what is read is out of date; `upgraded`: this program does not know the schema. */
+/** `replaced`: this process reads outdated data; `upgraded`: this program does not know the schema. */
 export type DatabaseInvalidation = { error: DomainError; isReplaced: boolean };
 
 export class DataWatch implements Disposable {
-  /** pending as long as the data are those of the installation */
+  /** pending while the data belong to the installation */
   readonly invalidated: Promise<DatabaseInvalidation>;
   readonly #resolve: (found: DatabaseInvalidation) => void;
   readonly #file: string;
@@ -55,7 +55,7 @@ function identityOf(file: string): string {
   return found ? `${found.dev}:${found.ino}` : "none";
 }
 
-const START_AGAIN = "start this process again; a service manager does so by itself";
+const START_AGAIN = "start this process again; a service manager does so automatically";
 
 const replaced = (file: string): DomainError =>
   new DomainError("unavailable", "data_dir.replaced", `the database ${file} was moved or replaced`, {
@@ -66,6 +66,6 @@ const upgraded = (file: string): DomainError =>
   new DomainError(
     "unavailable",
     "schema.changed",
-    `the schema of ${file} was changed by another version of this program`,
+    `another version of this program changed the schema of ${file}`,
     { hint: START_AGAIN },
   );

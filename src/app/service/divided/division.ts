@@ -1,5 +1,5 @@
-// Divides one installation between two processes: one only forwards inference, the other does everything else. Inference then has a
-// second core, and a restart of one process does not end the other.
+// Divides one installation between two processes: one only forwards inference, and the other does everything else.
+// Inference then has its own core, and a restart of one process does not affect the other.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Listen } from "../../../platform/config/addresses.ts";
 import type { Config } from "../../../platform/config/config.ts";
@@ -10,14 +10,14 @@ import { isProxyInProcess } from "../../installation/proxy-settings.ts";
 /** A part that a process can be limited to. */
 export type Part = "control" | "proxy";
 
-/** @returns why the service cannot be divided with these settings; empty if it can be, or if it is one process */
+/** @returns the problems of dividing the service with these settings; empty without problems and for a single process */
 export function problemsOfDivision(config: Config, only: Part | undefined): DomainError[] {
   if (only === undefined) return [];
   if (!isProxyInProcess(config)) return [notForwarding(only)];
   return config.get("gateway.proxy.listen") === undefined ? [noListener(only)] : [];
 }
 
-/** @returns the address of the separate listener for inference if this process opens it, or else undefined */
+/** @returns the address of the separate listener for inference; undefined if this process does not open it */
 export const separateProxyListener = (config: Config, only?: Part): Listen | undefined =>
   only !== "control" && isProxyInProcess(config) ? config.get("gateway.proxy.listen") : undefined;
 
@@ -38,8 +38,8 @@ const notForwarding = (only: Part): DomainError =>
   new DomainError(
     "invalid",
     "start.not_forwarding",
-    `serve --only ${only} is for installations that forward inference, and these settings forward none`,
-    { hint: "set gateway.type and the settings beside it, or leave --only out" },
+    `serve --only ${only} needs an installation that forwards inference, and these settings do not enable that`,
+    { hint: "set gateway.type and its related settings, or omit --only" },
   );
 
 const noListener = (only: Part): DomainError =>
@@ -47,5 +47,5 @@ const noListener = (only: Part): DomainError =>
     "invalid",
     "start.no_proxy_listener",
     `serve --only ${only} needs gateway.proxy.listen: the two processes cannot share one listener`,
-    { hint: "set gateway.proxy.listen and gateway.inference_proxy_url, or leave --only out" },
+    { hint: "set gateway.proxy.listen and gateway.inference_proxy_url, or omit --only" },
   );

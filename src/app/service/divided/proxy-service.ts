@@ -42,11 +42,11 @@ export type ProxyServiceOptions = Omit<ServiceOptions, "onBootstrap" | "password
 export interface ProxyService {
   /** where it listens */
   address: string;
-  /** what workstations are given */
+  /** address for workstations */
   inferenceUrl: string;
   installation: Installation;
   liveness: Liveness;
-  /** resolves once this process must end, because its data directory no longer belongs to the installation */
+  /** resolves when this process must end, because its data directory no longer belongs to the installation */
   invalidated: Promise<DomainError>;
   /** Reads the log level and the TLS files again; an invalid setting is logged and changes nothing. */
   reload(): Promise<void>;
@@ -116,7 +116,7 @@ async function forwardAt(
     tracing,
     settings: proxySettingsOf(config),
   });
-  if (!inference) throw new Error("these settings do not forward inference"); // problemsOfDivision has found that
+  if (!inference) throw new Error("these settings do not forward inference"); // problemsOfDivision reports this case
   const watch = undo.use(new DataWatch(installation));
   watch.start();
   undo.defer(() => drainAttempts(domain));
@@ -152,7 +152,7 @@ function originOf({ config }: Pick<ProxyServiceOptions, "config">): string {
   throw new DomainError(
     "invalid",
     "config.public_url_missing",
-    "server.public_url is required, because the issuer of inference tokens is not known without it",
+    "server.public_url is required, because it determines the issuer of inference tokens",
     { hint: "give this process the settings of the service" },
   );
 }
@@ -162,7 +162,7 @@ const olderSchema = (directory: DataDirectory): DomainError =>
   new DomainError(
     "unavailable",
     "schema.older",
-    "the schema of the database is older than that of this program, and this process upgrades none",
+    "the schema of the database is older than that of this program, and this process does not upgrade it",
     { hint: upgradeRemedy(directory) },
   );
 

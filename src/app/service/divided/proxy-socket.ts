@@ -11,7 +11,7 @@ import { tracedHandler } from "../../../server/tracing/traced-handler.ts";
 import { tlsOf } from "../configuration/settings-reload.ts";
 import { PROXY_FLAG, startingProxy } from "../service-sockets.ts";
 
-/** For the last bytes of responses: inference has been drained before. */
+/** Time for the last bytes of responses, after inference has been drained. */
 const STOP_MS = 2_000;
 
 export interface ProxySocketParts extends MetricsAccess {

@@ -1,4 +1,4 @@
-// The job that removes archives that nothing has referred to for some time. domain/catalog/sources/artifacts.ts does the work.
+// The job that removes long-unused archives. domain/catalog/sources/artifacts.ts does the work.
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DAY_MS, HOUR_MS } from "../../../platform/clock.ts";

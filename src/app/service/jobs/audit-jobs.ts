@@ -38,7 +38,7 @@ function addForwardingMetrics(metrics: Registry, forwarding: ForwardingFigures):
   const registers = [metrics];
   new Counter({
     name: "quartermaster_audit_forward_entries_total",
-    help: "Entries of the audit log that the receiver took",
+    help: "Entries of the audit log that the receiver accepted",
     registers,
     collect() {
       this.reset();
@@ -47,7 +47,7 @@ function addForwardingMetrics(metrics: Registry, forwarding: ForwardingFigures):
   });
   new Counter({
     name: "quartermaster_audit_forward_failures_total",
-    help: "Attempts to send the audit log that failed",
+    help: "Failed attempts to send the audit log",
     registers,
     collect() {
       this.reset();
@@ -91,7 +91,7 @@ export function registerAuditJob(
       });
       if (removed === 0) return;
       log.info("audit.forgotten", { removed, retention_days: retentionDays });
-      await harnesses.recordChange(actor); // the log must still show which facts are in force
+      await harnesses.recordChange(actor); // keeps the entry about the current facts
     },
   });
 }

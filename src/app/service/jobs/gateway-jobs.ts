@@ -11,12 +11,12 @@ const RECONCILE_JITTER_MS = SECOND_MS;
 const RECONCILE_RUN_MS = 90 * SECOND_MS;
 /** Includes the attempts that are still running when a run stops starting new ones. */
 const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
-/** How long stopping waits for attempts: the usual limit of a call. */
+/** How long stopping waits for attempts: the usual time limit of a call. */
 const DRAIN_WAIT_MS = 15 * SECOND_MS;
 
 /**
- * Takes over the attempts of a service that died, and marks keys that were made under another configuration as due. Logs
- * pending work while gateway mode is off.
+ * Takes over the attempts of a killed service, and marks keys from another configuration as due. Logs pending work
+ * while gateway mode is off.
  */
 export async function startGatewayWork({ gateway }: Domain, log: Log): Promise<void> {
   if (gateway.reconciler) {

@@ -6,7 +6,7 @@ import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
-/** How far a refresh may be from its time, as a part of the interval, so that installations spread out. */
+/** Random deviation of a refresh from its time, as a share of the interval, so that installations spread out. */
 const SPREAD = 0.1;
 /** Above the deadline of any call of the provisioner. */
 const TIME_LIMIT_MS = 2 * MINUTE_MS;
@@ -34,7 +34,7 @@ export function registerModelJob(
   });
 }
 
-/** A refresh that a person asks for is in the audit log instead. */
+/** A refresh by a person is in the audit log instead. */
 function logChanges(log: Pick<Log, "info">, result: RefreshResult | undefined): void {
   if (result?.result !== "refreshed") return;
   const { added, changed, removed } = result;

@@ -1,4 +1,4 @@
-// Background jobs of the running service, in one list. Each file of this folder has those of one area.
+// All background jobs of the running service. Each file of this folder has the jobs of one area.
 import type { Registry } from "prom-client";
 import type { RunningLog } from "../../../domain/inference/log/writing/running-log.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";

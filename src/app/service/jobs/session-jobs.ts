@@ -18,7 +18,7 @@ const STATES = [...ARTIFACT_STATUSES, "stored"];
 /** The remedy for a bucket that this service has not claimed. */
 const CLAIM = "quartermaster sessions sweep --dry-run";
 
-/** Registers the jobs that remove what retention no longer keeps, and what killed processes left; adds figures. */
+/** Registers the jobs that remove expired sessions and leftovers of killed processes; adds metrics. */
 export function registerSessionJobs(
   scheduler: Scheduler,
   { sessions }: Pick<Domain, "sessions">,
@@ -60,14 +60,14 @@ export function registerSessionJobs(
   });
 }
 
-/** Adds figures of stored sessions, and of the results of uploads. */
+/** Adds metrics of stored sessions and of upload results. */
 export function addSessionMetrics(
   metrics: Registry,
   sessions: Pick<Domain["sessions"], "totals" | "tally" | "removals">,
 ): void {
   new Counter({
     name: "quartermaster_session_uploads_total",
-    help: "Uploads of captured sessions by how they ended",
+    help: "Uploads of captured sessions by result",
     labelNames: ["outcome"],
     registers: [metrics],
     collect() {
@@ -87,7 +87,7 @@ export function addSessionMetrics(
   });
   new Gauge({
     name: "quartermaster_sessions",
-    help: "Versions of captured sessions by state; each session has at most one that is complete",
+    help: "Versions of captured sessions by state; each session has at most one complete version",
     labelNames: ["state"],
     registers: [metrics],
     collect() {
@@ -110,7 +110,7 @@ export function addSessionMetrics(
   });
   new Gauge({
     name: "quartermaster_session_removal_waiting_since_timestamp_seconds",
-    help: "Time since when the oldest object of a removed session waits for its deletion, in seconds since 1970; 0 if none waits.",
+    help: "Time since which the oldest object of a removed session has waited for deletion, in seconds since 1970; 0 if none waits.",
     registers: [metrics],
     collect() {
       this.set((sessions.removals.waitingSinceMs() ?? 0) / SECOND_MS);

@@ -7,7 +7,7 @@ import { MINUTE_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
-/** The shortest interval of a connection is an hour, so a check is late by less than a fifth of it. */
+/** The shortest interval of a connection is an hour, so a check is late by less than a fifth of an interval. */
 const TIMES = { everyMs: 9 * MINUTE_MS, jitterMs: 2 * MINUTE_MS, timeLimitMs: 30 * MINUTE_MS };
 
 /** Registers the job once, if a connection needs it. A reload may add the first such connection. */

@@ -1,4 +1,4 @@
-// The observers of every outside service that the domain asks.
+// The observers of all external services that the domain contacts.
 
 import { Counter, Histogram, type Registry } from "prom-client";
 import { SECOND_MS } from "../../../platform/clock.ts";

@@ -47,7 +47,7 @@ export function watchArtifacts(
 ): void {
   new Gauge({
     name: "quartermaster_package_artifacts",
-    help: "Stored package archives: named by a policy, a draft or the catalog, or no longer named",
+    help: "Stored package archives: used by a policy, a draft or the catalog, or unused",
     labelNames: ["state"],
     registers: [metrics],
     collect() {
@@ -66,11 +66,11 @@ export function watchArtifacts(
   });
 }
 
-/** Adds the time until the last token that a host gave for an app ends. */
+/** Adds the remaining lifetime of the last token from a host for an app. */
 export function watchSourceTokens(metrics: Registry, { mirrors }: Pick<PackageSources, "mirrors">): void {
   new Gauge({
     name: "quartermaster_source_credential_expires_seconds",
-    help: "Time until the credential of a repository connection ends, if its host says so",
+    help: "Remaining lifetime of the credential of a repository connection, if its host reports one",
     labelNames: ["connection"],
     registers: [metrics],
     collect() {

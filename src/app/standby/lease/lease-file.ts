@@ -9,7 +9,7 @@ import { LEASE_MS } from "./lease-times.ts";
 
 type Place = Pick<DataDirectory, "lease">;
 
-/** After a power failure the file is too old anyway. */
+/** Needs no flush, because the lease has ended after a power failure. */
 export const writeLeaseFile = ({ lease }: Place, untilMs: number): void =>
   writeRunFile(lease, `${JSON.stringify({ until_ms: untilMs })}\n`);
 

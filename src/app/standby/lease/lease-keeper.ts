@@ -1,6 +1,6 @@
-// Holds the lease for the running service: takes it at the start, renews it, and stops accepting changes before it ends. A holder
-// counts from the moment at which it began the renewal; another machine waits as long after it has seen the last change. So the
-// holder stops first, whatever their clocks show.
+// Holds the lease for the running service: takes it at the start, renews it, and stops accepting changes before it
+// ends. A holder counts from the start of its renewal. Another machine waits for the same time after it has seen the
+// last change. The holder therefore stops first, regardless of their clocks.
 import { setTimeout as sleep } from "node:timers/promises";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -44,7 +44,7 @@ export class LeaseKeeper {
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #stop = new AbortController();
   #etag: string | undefined;
-  /** when the last successful renewal began */
+  /** start of the last successful renewal */
   #renewedAt: ClockReading | undefined;
   #loop: Promise<void> = Promise.resolve();
   #isLost = false;
@@ -85,7 +85,7 @@ export class LeaseKeeper {
   }
 
   /**
-   * Takes the lease. Waits for the end of one that another data directory holds, unless its term is newer.
+   * Takes the lease. Waits for the end of another data directory's lease, unless its term is newer.
    * @throws DomainError `standby.taken_over`, `standby.still_active`, `object_store.*`; the signal's reason
    */
   async take(signal: AbortSignal): Promise<void> {
@@ -115,7 +115,7 @@ export class LeaseKeeper {
     this.#loop = this.#renewAgain();
   }
 
-  /** Stops renewing, and gives the lease up, so that another machine need not wait. */
+  /** Stops renewing and gives up the lease, so that another machine need not wait. */
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
@@ -129,7 +129,7 @@ export class LeaseKeeper {
         AbortSignal.timeout(REQUEST_MS),
       );
     } catch (error) {
-      if (!(error instanceof DomainError)) throw error; // it ends by itself
+      if (!(error instanceof DomainError)) throw error; // the lease expires
     }
   }
 
@@ -159,7 +159,7 @@ export class LeaseKeeper {
       return false;
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
-      const message = error instanceof Error ? error.message : String(error); // a full disk refuses run/lease.json
+      const message = error instanceof Error ? error.message : String(error); // writing run/lease.json fails on a full disk
       if (message !== this.#failure) log.warning("standby.lease_not_renewed", { message });
       this.#failure = message;
       return false;
@@ -225,12 +225,11 @@ export class LeaseKeeper {
 const requestSignal = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
 
-/** A machine that fails while another one waits may have renewed its lease up to this many times; more changes prove that it
- * runs. */
+/** A machine that fails while another one waits may have made this many renewals. More changes prove that it runs. */
 const RENEWALS_BY_DEAD_MACHINE = 2;
 
 const stillActive = ({ machine, term }: Lease): DomainError =>
-  new DomainError("conflict", "standby.still_active", `${machine} renews its lease of term ${term}`, {
+  new DomainError("conflict", "standby.still_active", `${machine} is renewing its lease of term ${term}`, {
     hint: "stop the service there first: systemctl stop quartermaster quartermaster-litestream",
   });
 
@@ -250,8 +249,8 @@ const damaged = (): DomainError =>
   new DomainError(
     "unavailable",
     "standby.lease_damaged",
-    "something else has replaced the lease in the store by an object that is not a lease",
+    "another program has replaced the lease in the store with an object that is not a lease",
     {
-      hint: "find out who may write to the store of the replica; then start the service again: it takes the lease after 15 seconds",
+      hint: "check who may write to the store of the replica; then start the service again: it takes the lease after 15 seconds",
     },
   );

@@ -1,5 +1,5 @@
-// The lease: one object in the store of the replica, which says which machine may accept changes. It is only changed if
-// nobody else has changed it since it was read.
+// The lease: one object in the store of the replica, which names the machine that may accept changes. A change succeeds
+// only if nobody else has changed the object since it was read.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Bucket } from "../../../platform/object-store/bucket.ts";
@@ -13,7 +13,7 @@ const LeaseSchema = Type.Object({
   machine: StoredLine,
   /** differs with each change, so that a holder recognizes its own change after a response was lost */
   nonce: StoredLine,
-  /** whether the holder has given it up */
+  /** whether the holder has released it */
   released: Type.Boolean(),
   /** for people; RFC 3339 by the clock of the holder */
   renewed_at: StoredLine,
@@ -30,7 +30,7 @@ export interface FoundLease {
 
 /** Every method throws DomainError `object_store.*` if the store is unreachable. */
 export interface LeaseObject {
-  /** @returns undefined if there is none; one that cannot be read has no holder, and counts as held */
+  /** @returns undefined if there is none; an unreadable lease has no holder and counts as held */
   read(signal: AbortSignal): Promise<FoundLease | undefined>;
   /** @param expected ETag; undefined if there must be no lease @returns the new ETag; undefined if another machine was faster */
   change(lease: Lease, expected: string | undefined, signal: AbortSignal): Promise<string | undefined>;
@@ -58,10 +58,10 @@ const UNREADABLE: Lease = {
   audit: null,
 };
 
-/** @returns false for what `read` returns instead of an object that is not a lease */
+/** @returns whether the object is a lease */
 export const isReadable = (lease: Lease): boolean => lease !== UNREADABLE;
 
-/** An unreadable lease may be held, so its time must pass before another machine takes it. */
+/** An unreadable lease may be held, so another machine must wait for its duration. */
 function leaseIn(text: string): Lease {
   try {
     const found: unknown = JSON.parse(text);

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { readIndex } from "../../../platform/database/maintenance/log-index.ts";
 import { litestreamFolder } from "../../../platform/database/maintenance/replication.ts";
 
-/** Of a file of Litestream 0.5: the name of the format, then numbers of 8 and 4 bytes, the first byte being the highest. */
+/** Header of a file of Litestream 0.5: the name of the format, then big-endian numbers of 8 and 4 bytes. */
 const PART = { magic: "LTX1", offsetAt: 48, sizeAt: 56, saltsAt: 64, length: 72 };
-/** Of the index: numbers in the order of the machine, and the salts as they are in the log. */
+/** Header of the index: numbers in the machine's byte order, and the salts as in the log. */
 const INDEX = { isReadyAt: 12, pageSizeAt: 14, lastFrameAt: 16, saltsAt: 32, length: 40 };
 const LOG_SALTS_AT = 16;
 const SALTS_LENGTH = 8;
@@ -15,8 +15,8 @@ const LOG_HEADER_LENGTH = 32;
 const FRAME_HEADER_LENGTH = 24;
 
 /**
- * @param newest file of Litestream 0.5 with the highest transaction; undefined for 0.3, which has a copy of the log itself
- * @returns undefined if the files do not tell, such as after the service has ended
+ * @param newest file of Litestream 0.5 with the highest transaction; undefined for 0.3, which copies the log itself
+ * @returns undefined if the files do not show it, such as after the service has ended
  */
 export function isLogCopied(database: string, newest: string | undefined): boolean | undefined {
   const index = readIndex(database, INDEX.length);
@@ -25,7 +25,7 @@ export function isLogCopied(database: string, newest: string | undefined): boole
   const end = committedEnd(index);
   if (end === LOG_HEADER_LENGTH) return true;
   const isSameLog = copied.salts.equals(index.subarray(INDEX.saltsAt, INDEX.saltsAt + SALTS_LENGTH));
-  return isSameLog && copied.end >= end; // a log that has begun again has frames that nobody copied
+  return isSameLog && copied.end >= end; // a restarted log has new frames
 }
 
 /** The part of a log that Litestream has copied; the salts identify the log. */
@@ -42,7 +42,7 @@ function partIn(newest: string): Copied | undefined {
   return { salts: header.subarray(PART.saltsAt, PART.saltsAt + SALTS_LENGTH), end: Number(end) };
 }
 
-/** 0.3 keeps the log of the current generation in numbered files, each with the header of the log. */
+/** Litestream 0.3 keeps the log of the current generation in numbered files, each with the header of the log. */
 function copyOfLog(folder: string): Copied | undefined {
   try {
     const generation = readFileSync(join(folder, "generation"), "utf8").trim();
@@ -63,7 +63,7 @@ function copyOfLog(folder: string): Copied | undefined {
 /** @returns the offset in the log after the last committed frame */
 function committedEnd(index: Buffer): number {
   const size = index.readUInt16LE(INDEX.pageSizeAt);
-  const pageSize = size === 1 ? 65_536 : size; // as in the format
+  const pageSize = size === 1 ? 65_536 : size; // names of the format
   return LOG_HEADER_LENGTH + index.readUInt32LE(INDEX.lastFrameAt) * (FRAME_HEADER_LENGTH + pageSize);
 }
 
@@ -74,7 +74,7 @@ function beginningOf(path: string, length: number): Buffer | undefined {
     file = openSync(path, "r");
     return readSync(file, bytes, 0, length, 0) === length ? bytes : undefined;
   } catch {
-    return undefined; // missing, or replaced by Litestream at this moment
+    return undefined; // missing, or just being replaced by Litestream
   } finally {
     if (file !== undefined) closeSync(file);
   }

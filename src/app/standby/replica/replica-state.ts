@@ -1,5 +1,5 @@
-// Compares the replica in its store with the database on this machine: whether it is up to date, and what would be lost if this machine
-// failed now. Litestream does not report its state, so its files on both sides are read.
+// Compares the replica in its store with the database on this machine, to find out whether it is current and which
+// writes a failure would lose now. Litestream does not report its state, so this reads its files on both sides.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,17 +13,17 @@ import { isLogCopied } from "./copied-log.ts";
 export interface ReplicaState {
   /** the newest point in the store; undefined if it has no data of this term */
   position: Position | undefined;
-  /** time of the first write that the store lacks, UTC milliseconds; undefined if it lacks none */
+  /** time of the first write that the store lacks, UTC milliseconds; undefined if it is complete */
   missingSinceMs: number | undefined;
-  /** transactions of Litestream that the store lacks; undefined if it does not number them, or does not run */
+  /** number of missing Litestream transactions; undefined if Litestream does not number them or does not run */
   missingTransactions: number | undefined;
 }
 
-/** Litestream copies four times a second, so a write that is still missing after this time is not just in transit. */
+/** Litestream copies four times a second, so a write that is still missing after this time is lagging. */
 export const RECHECK_DELAY_MS = 2.5 * SECOND_MS;
-/** How long a write may stay unnoticed by Litestream, if only the times of files can tell. */
+/** How long Litestream may take to notice a write, if only the times of files show it. */
 export const STALLED_AFTER_MS = 30 * SECOND_MS;
-/** How far the clock of a store may differ from ours, for Litestream 0.3, where only times can be compared. */
+/** Tolerated clock difference of a store, for Litestream 0.3, where only times can be compared. */
 const CLOCKS_MS = MINUTE_MS;
 
 type Local = Pick<DataDirectory, "database">;
@@ -43,20 +43,20 @@ export async function examineReplica(
 export interface LocalState {
   /** transactions that Litestream 0.5 has taken from the log of SQLite, in ascending order */
   taken: readonly { transaction: number; atMs: number }[];
-  /** time at which Litestream last took something; undefined if it never did */
+  /** time at which Litestream last read the log; undefined if it never did */
   lastProgressMs: number | undefined;
   /** time of the last write to the log of SQLite; undefined without a log */
   lastWriteMs: number | undefined;
-  /** whether Litestream has taken every commit; undefined if only the times can tell */
+  /** whether Litestream has taken every commit; undefined if only the times show it */
   isCopied: boolean | undefined;
 }
 
-/** @returns what the store lacks */
+/** @returns the missing writes */
 export function compare(position: Position | undefined, local: LocalState, nowMs: number): ReplicaState {
   const { taken, lastProgressMs = 0, lastWriteMs } = local;
   const lacking = taken.filter(({ transaction }) => transaction > (position?.transaction ?? 0));
   const isNumbered = taken.length > 0 && (position === undefined || position.transaction !== undefined);
-  // Without a trace of Litestream here, such as after a restore, only the store can tell.
+  // Without files of Litestream here, such as after a restore, only the store shows the state.
   const noticedMs = lastProgressMs || position?.atMs || lastWriteMs || 0;
   const times = [
     ...(isNumbered ? lacking.slice(0, 1).map(({ atMs }) => atMs) : []),

@@ -269,7 +269,7 @@ describe("INF-62 a process that only forwards does not start", () => {
     async (only) => {
       const none = join(directory, "none");
       expect(await fail(none, {}, only)).toEqual(
-        refusal(2, `serve --only ${only} is for installations that forward`),
+        refusal(2, `serve --only ${only} needs an installation that forwards`),
       );
       const shared = await fail(none, { ...GATEWAY, ...NO_LISTENER }, only);
       expect(shared).toEqual(refusal(2, `serve --only ${only} needs gateway.proxy.listen`));
