@@ -40,7 +40,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "inference",
     title: "Inference",
-    about: "How agents reach models here, and which they may use.",
+    about: "How agents reach models, and which ones they may use.",
   },
   {
     name: "captured-sessions",
@@ -52,7 +52,7 @@ export const CHAPTERS: readonly Chapter[] = [
     title: "Company repositories",
     about: "Packages from GitHub, GitLab, Gitea and Bitbucket.",
   },
-  { name: "policy-file", title: "Policy file", about: "What workstations must follow, member by member." },
+  { name: "policy-file", title: "Policy file", about: "The rules for workstations, member by member." },
   {
     name: "catalog-file",
     title: "Catalog file",

@@ -18,7 +18,7 @@ export const withoutMarkers = (markdown: string): string => markdown.replaceAll(
 /** @returns the text without its pictures, each of which is a paragraph */
 export const withoutPictures = (markdown: string): string => markdown.replaceAll(PICTURE, "");
 
-/** @returns prose and blocks in their order; joined they are the whole text */
+/** @returns prose and blocks in their order; joined, they give the whole text */
 export function partsOf(markdown: string): Part[] {
   const parts: Part[] = [];
   let end = 0;
@@ -50,7 +50,7 @@ export function sectionOf(markdown: string, heading: string): string | undefined
     .trimEnd();
 }
 
-/** @returns the Markdown with links as they are where all chapters are in one folder: on pages and in releases */
+/** @returns the Markdown with links for a single folder of chapters, as on pages and in releases */
 export const withoutFolders = (markdown: string): string => markdown.replaceAll(PARENT_FOLDER, "](");
 
 /** @returns the Markdown with each link to another chapter replaced by the result of `target` */

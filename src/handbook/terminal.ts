@@ -25,7 +25,7 @@ export function terminalText(markdown: string, { columns, color }: TerminalStyle
 const plain = (markdown: string, columns: number): string =>
   withoutStrayBackticks(Bun.markdown.ansi(withBackticks(markdown), { columns, colors: false }));
 
-/** A cell with nothing but the backtick that ends the code span in the cell above it. */
+/** A cell with only the backtick that ends the code span in the cell above it. */
 const STRAY_BACKTICK = /\| ` +\|/g;
 
 /** Moves them up to the code span, into the space between the text and the border. */

@@ -41,7 +41,7 @@ test("variables of another proxy are named with the settings that replace them",
     {
       check: "inference",
       result: "warning",
-      detail: "HARNESS_PROXY_MAX_IN_FLIGHT does nothing here",
+      detail: "HARNESS_PROXY_MAX_IN_FLIGHT has no effect here",
       remedy: "use gateway.proxy.max_in_flight instead",
     },
     expect.objectContaining({ remedy: "remove it; no setting replaces it" }),

@@ -63,7 +63,7 @@ test("assigned models that are not as acknowledged are named, and so is an assig
   offer(world, { id: "other", display_name: "Other" }, "same");
   await refresh(world);
   await assign(world, "codex", "never", "gone", "other", "same");
-  const problems = "assigned, but not as acknowledged: gone (removed), never (unknown), other (changed)";
+  const problems = "assigned, but not available: gone (removed), never (unknown), other (changed)";
   const incomplete = "an allowed agent has no models, so workstations do not get the lists";
   expect(findingsOf(world)).toEqual([`warning: ${problems}`, `warning: ${incomplete}`]);
   expect(factsOf(world)).toContainEqual([

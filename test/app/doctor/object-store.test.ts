@@ -121,7 +121,7 @@ test("the public endpoint must lead to the same store, serve nothing unsigned, a
   ]);
   const elsewhere = (url: string) => fetchBytes(url.replace(publicEndpoint, other.origin));
   expect(await request({ askPublic: elsewhere })).toEqual([
-    "failed: the public endpoint answers a signed address with 403 and not with the object",
+    "failed: the public endpoint answers a signed address with 403 instead of the object",
   ]);
   expect(await request({ askPublic: async () => undefined })).toEqual([
     "warning: the public endpoint cannot be reached from here",

@@ -116,7 +116,7 @@ test("SES-17 doctor asks the public endpoint, and names what a proxy in front of
   });
   const config = configOf(server.origin, { blobsS3PublicEndpoint: `http://localhost:${proxy.port}` });
   const [found] = await bucketFindings(config, clock);
-  expect(found?.detail).toBe("the public endpoint answers a signed address with 403 and not with the object");
+  expect(found?.detail).toBe("the public endpoint answers a signed address with 403 instead of the object");
 });
 
 test("a store that does not answer is an unreachable service", async () => {
