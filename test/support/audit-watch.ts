@@ -18,7 +18,7 @@ export interface Expected {
   leaves?: readonly string[];
   /** for operations that record nothing: the tables that they may change */
   changes?: readonly string[];
-  /** for operations that record nothing: why that is right */
+  /** for operations that record nothing: the justification */
   why?: string;
 }
 
@@ -48,8 +48,8 @@ interface Watch extends Disposable {
 }
 
 /**
- * Reads the rows only after a commit: for many operations of which few change anything. @param file of the database, which stays
- * open
+ * Reads the rows only after a commit, for many operations that rarely change anything. @param file of the database,
+ * which stays open
  */
 export function watchOf(file: string): Watch {
   const db = new Database(file, { readonly: true });
@@ -72,13 +72,13 @@ export function watchOf(file: string): Watch {
 const changedBetween = (before: Look, after: Look): string[] =>
   Object.keys(after.digests).filter((name) => after.digests[name] !== before.digests[name]);
 
-/** @returns effects in the form of the expectation: of an audited operation the tables do not matter */
+/** @returns effects in the form of the expectation, without tables for an audited operation */
 export function inTermsOf({ leaves }: Expected, { actions, tables }: Traces): Expected {
   const found = [...new Set(actions)].sort();
   return leaves === undefined && found.length === 0 ? { changes: tables } : { leaves: found };
 }
 
-/** @returns what `inTermsOf` gives if everything is as expected */
+/** @returns the result of `inTermsOf` for the expected effects */
 export const wantedOf = ({ leaves, changes = [] }: Expected): Expected =>
   leaves === undefined ? { changes } : { leaves: [...leaves].sort() };
 

@@ -9,7 +9,7 @@ const PART = /^<!-- generated: ([a-z-]+) -->\n([\s\S]*?)^<!-- end -->$/gm;
 export const partNamesIn = (markdown: string): string[] =>
   [...markdown.matchAll(PART)].map(([, name = ""]) => name);
 
-/** Fails for each part of the file that differs from what its generator gives. */
+/** Fails for each part of the file that differs from its generator's output. */
 export function expectPartsCurrent(file: string, generators: Readonly<Record<string, () => string>>): void {
   const markdown = readFileSync(file, "utf8");
   const current = markdown.replaceAll(PART, (_, name: string) => {

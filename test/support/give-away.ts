@@ -1,4 +1,4 @@
-// Gives a data directory to an ordinary user, so that commands that root starts run as a user to whom file permissions apply.
+// Gives a data directory to an ordinary user, so that commands started by root run as a user with file permissions.
 import { chmodSync, chownSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { NOBODY } from "./cli/child.ts";

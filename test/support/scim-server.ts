@@ -1,4 +1,4 @@
-// The server as an identity provider uses it: one token, paths below the base, and the responses.
+// The server from the perspective of an identity provider: one token, paths below the base, and the responses.
 import { expect } from "bun:test";
 import type { ScimProfile } from "../../src/domain/scim/model.ts";
 import { CORE_GROUP, CORE_USER, PATCH_OP, SCIM_BASE_PATH, SCIM_ERROR } from "../../src/domain/scim/wire.ts";
@@ -86,7 +86,7 @@ export async function answered(response: Response): Promise<ScimAnswered> {
 /** @returns a PATCH body */
 export const patchOf = (...Operations: object[]) => ({ schemas: [PATCH_OP], Operations });
 
-/** Checks everything that all refusals have in common. @returns status and scimType in one text */
+/** Checks the common properties of all refusals. @returns status and scimType in one text */
 export function expectRefusal({ status, headers, body }: ScimAnswered): string {
   expect(headers.get("content-type")).toBe("application/scim+json");
   expect(headers.get("cache-control")).toBe("no-store");

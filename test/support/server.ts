@@ -100,7 +100,7 @@ const SESSIONS: SessionSettings = {
 };
 
 export interface TestServerOptions {
-  /** not shared with other tests: for tests of what a server keeps in memory in addition to its rows */
+  /** not shared with other tests, for tests of state that a server keeps in memory besides its rows */
   isOwn?: true;
   /** replaces the harness file */
   readHarnesses?: () => HarnessesInForce;
@@ -142,14 +142,14 @@ export interface TestServerOptions {
   /** repository connections; none by default */
   mirroring?: Mirroring;
   bodyTimes?: BodyTimes;
-  /** the domain as the server sees it; default: the domain itself */
+  /** the domain for the server; default: the domain itself */
   watch?: (domain: Domain) => Domain;
 }
 
 export interface Sent {
   /** sent as `Authorization: Bearer` */
   token?: string | undefined;
-  /** sent as `Cookie`, as it is */
+  /** sent unchanged as `Cookie` */
   cookie?: string | undefined;
   /** text, bytes and streams are sent as they are, anything else as JSON */
   body?: unknown;
@@ -164,7 +164,7 @@ export interface Caller {
   actor: Actor;
   accessToken: string;
   refreshToken: string;
-  /** what the browser sends as `Cookie` */
+  /** the browser's `Cookie` header */
   cookie: string;
   sessionToken: string;
   loginSessionId: string;
@@ -384,7 +384,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes, ...serv
   });
 }
 
-/** @returns the request as the listener would pass it on */
+/** @returns the request in the form of the listener */
 export function requestOf(method: string, path: string, sent: Sent = {}): Request {
   const headers = new Headers();
   if (sent.token !== undefined) headers.set("authorization", `Bearer ${sent.token}`);
@@ -406,7 +406,7 @@ type FactorSettings = Pick<Domain["access"]["settings"], "secondFactor">;
 /** By the settings: the value to restore, and how many sign-ins wait. */
 const heldFactors = new WeakMap<FactorSettings, { value: FactorSettings["secondFactor"]; waiting: number }>();
 
-/** As if the work had been before the setting: a person who must have a factor sets it up before approving. */
+/** Runs the work without the setting, because otherwise the person would have to set up a factor before approving. */
 async function withoutFactors(settings: FactorSettings, work: () => Promise<unknown>): Promise<void> {
   const held = heldFactors.get(settings) ?? { value: settings.secondFactor, waiting: 0 };
   heldFactors.set(settings, held);

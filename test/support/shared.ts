@@ -4,7 +4,8 @@ import { type KeptRows, keepRows } from "./lending/kept-rows.ts";
 import type { TestServer } from "./server.ts";
 
 /**
- * For tests that do not change what a server keeps in memory in addition to its rows: budgets, counters and open streams.
+ * For tests that do not change state that a server keeps in memory besides its rows: budgets, counters and open
+ * streams.
  * @param serverOf the server in what `create` makes
  * @returns a function that creates it when it is first called. It has the same rows, clock and empty log for each test
  */

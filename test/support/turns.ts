@@ -1,10 +1,10 @@
-// How long the turns of a service's event loop are while it does something: see turns-probe.ts.
+// Measures the turns of a service's event loop during some work: see turns-probe.ts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OPTIMIZED } from "./cli/executable.ts";
 
 const PROBE = join(import.meta.dir, "turns-probe.ts");
-/** the probe records a turn in the next one */
+/** the probe records a turn during the next one */
 const WRITTEN_WITHIN_MS = 20;
 
 export interface Turns {

@@ -29,7 +29,7 @@ export { PASSWORD };
 /** The session cookie as the server sets it. */
 const KEPT = { name: SESSION_COOKIE, httpOnly: true, sameSite: "Lax" } as const;
 
-/** Shorter than the test runner's own limit, so that a failure names what was waited for. */
+/** Shorter than the test runner's own limit, so that a failure names the missing element. */
 const ACTION_TIMEOUT_MS = 15_000;
 
 /** A workstation that is signing in: the response of RFC 8628 section 3.2. */
@@ -61,7 +61,7 @@ export interface Account {
 
 export interface Site extends AsyncDisposable {
   baseUrl: string;
-  /** for what no page can do */
+  /** for operations without a page */
   server: ListeningServer;
   admin: Account;
   /** A browser without scripts unless the options say otherwise. */

@@ -1,4 +1,4 @@
-// The product's command line with the additional noun `tests`, whose verbs do what no real command does: ask, fail, wait, stream.
+// The product's command line with the additional noun `tests`, whose verbs ask, fail, wait and stream on demand.
 import type { CliCommand } from "../../../cli/command.ts";
 import type { Context } from "../../../cli/context.ts";
 import { SomeFailed, withFileContext } from "../../../cli/exit.ts";

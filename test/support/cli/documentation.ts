@@ -17,10 +17,10 @@ export interface PrintedBlock {
   text: string;
 }
 
-/** A text of the document, its replacement in a test, and why the text cannot be used as it is. */
+/** A text of the document, its replacement in a test, and the reason for the replacement. */
 export type Placeholder = readonly [text: string, replacement: string, why: string];
 
-/** Where a fresh Debian 12 lets an operator install files without creating a folder first. */
+/** Folders that exist on a fresh Debian 12, where an operator can install files. */
 export const FOLDERS_OF_DEBIAN: readonly string[] = ["usr/local/bin", "etc/systemd/system"];
 
 /** Where blocks of one document are executed, one after another. */

@@ -14,9 +14,9 @@ const BUILD_LIMIT_MS = 120_000;
 const CHECK_EVERY_MS = 50;
 
 /**
- * Variables for child processes that end within a second: they spend a third of their processor time on code that the optimizing
- * compiler finishes too late to be run. Processes whose speed is tested need it: OPTIMIZED. The test script leaves out the slowest
- * compiler for the same reason, in the test runner only: the executable gets variables of its own wherever tests start it.
+ * Variables for child processes that end within a second. The optimizing compiler would use a third of their processor
+ * time for code that is finished too late to run. Processes whose speed is tested need that compiler: OPTIMIZED. The
+ * test script turns off the slowest compiler for the same reason, but only in the test runner.
  */
 export const SHORT_LIVED = { BUN_JSC_useDFGJIT: "0" } as const;
 export const OPTIMIZED = { BUN_JSC_useDFGJIT: "1" } as const;
@@ -38,7 +38,7 @@ export function builtExecutable(): string {
   return executable;
 }
 
-/** A build that fails, or that the time limit of its test ends, leaves no folder: the next test builds again. */
+/** A failed or timed-out build leaves no folder, so the next test builds again. */
 function buildOrLeave(): void {
   try {
     build({ directory });

@@ -1,5 +1,5 @@
-// The command line as a separate process that stops when it first reads the clock, until it gets a line on standard input: what a
-// test does in the meantime happens during the start of the command, however fast the machine is.
+// The command line as a separate process that stops when it first reads the clock, until it gets a line on standard
+// input. A test can therefore act during the start of the command on any machine.
 import { readSync } from "node:fs";
 import { processContext } from "../../../cli/context.ts";
 import { run } from "../../../cli/program.ts";

@@ -1,5 +1,4 @@
-// Stops a child process at a step of its work. A test that waits for the step and then sends its signal would be late on a busy
-// machine: a stopped process stays at the step until the test has sent it.
+// Stops a child process at a step of its work, so that a signal arrives during that step even on a busy machine.
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Subprocess } from "bun";
@@ -7,7 +6,7 @@ import type { Subprocess } from "bun";
 const STOPPED = "T";
 
 /**
- * @param isThere whether the process is at the step; asked again once it has stopped
+ * @param isThere returns whether the process is at the step; called again after the stop
  * @returns true once the process is stopped at the step, where SIGCONT or SIGKILL ends the stop; false if it ended without it
  */
 export async function stopAt(child: Subprocess, isThere: () => boolean): Promise<boolean> {

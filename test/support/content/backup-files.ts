@@ -1,4 +1,4 @@
-// Changes files of backups like somebody who knows the format.
+// Changes files of backups consistently with their format.
 import { readFileSync, writeFileSync } from "node:fs";
 import { MANIFEST_BYTES } from "../../../src/domain/backup/model.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";

@@ -14,7 +14,7 @@ export function largePolicyYaml(bytes: number, count = SETTINGS_ENTRIES): string
   const others = ["codex", "kimi", "opencode"].map((key) => `  ${key}:\n${settings}`).join("");
   const head = `revision: x\nallowed_harnesses: [claude]\nharnesses:\n  claude:\n    version_requirement: "${RANGE}"\n`;
   const text = head + settings + others;
-  const comment = "# a comment that makes the text as long as it may be\n";
+  const comment = "# a comment that fills the text to its limit\n";
   return text + comment.repeat((bytes - text.length) / comment.length);
 }
 
@@ -32,7 +32,7 @@ export function largePolicyJson(count = SETTINGS_ENTRIES): string {
 const SERVERS = 128;
 const SERVER_VARIABLES = 80;
 
-/** @returns as many MCP servers as each harness may have, by harness; `value` is in the value of each variable */
+/** @returns the maximum number of MCP servers, by harness; each variable's value contains `value` */
 export const manyServers = (value: string): Record<string, object[]> =>
   Object.fromEntries(
     HARNESS_KEYS.map((key) => [

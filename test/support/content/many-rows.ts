@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 
 const ROWS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $count)";
-/** the order of the addresses is not the order in which the rows were inserted */
+/** the order of the addresses differs from the order of insertion */
 const ADDRESS = "printf('user-%06d@example.com', n * 7919 % 1000003)";
 const ID = "printf('01940000-0000-7000-8000-%012d', n)";
 const ORGANIZATION = "(SELECT id FROM organizations)";

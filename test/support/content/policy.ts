@@ -17,7 +17,7 @@ export async function publishFirst({ domain, world }: Site, more?: object): Prom
   return (await domain.governance.deployments.apply(world.system, section)).revision;
 }
 
-/** Publishes another number of seconds than the deployment file has. */
+/** Publishes a number of seconds that differs from the deployment file. */
 export async function publishConflict(site: Site): Promise<void> {
   const { governance } = site.domain;
   const operator: Actor = { ...site.world.system, kind: "operator" };

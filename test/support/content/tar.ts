@@ -19,7 +19,7 @@ export interface TarHeader {
   magic?: string;
   /** mode field as octal text; default: 0644 */
   mode?: string;
-  /** a checksum other than the right one */
+  /** a wrong checksum */
   checksum?: number;
 }
 
@@ -73,7 +73,7 @@ export const tarPax = (records: Record<string, string>, type: "x" | "g" = "x") =
       .join(""),
   );
 
-/** @returns the record with which GNU tar gives the next entry a long name */
+/** @returns the GNU tar record that gives the next entry a long name */
 export const gnuLongName = (name: string | Uint8Array) =>
   tarEntry(
     { name: "././@LongLink", type: "L", magic: GNU_MAGIC },

@@ -24,7 +24,7 @@ export interface GatewayKey {
   expires: string | null;
   created_at: string;
   blocked: boolean | null;
-  /** and all members that the policy set */
+  /** and all other members from the policy */
   [member: string]: unknown;
 }
 
@@ -244,7 +244,7 @@ export class LitellmGateway {
     return { status: 200, body: { ...key, key: id } };
   }
 
-  /** 1.74 names a team that the key might have had. */
+  /** 1.74 returns a team for the key. */
   #unknownToUpdate(): Reply {
     const message = this.#version === "1.74" ? { error: "Team not found" } : "Key not found in database";
     return { status: 404, body: { error: { message, code: "404" } } };

@@ -1,5 +1,5 @@
-// A separate process that asks the thread of the request log for rows, seen values and figures, and prints them as one line.
-// Argument: the file.
+// A separate process that reads rows, seen values and figures from the thread of the request log, and prints them as
+// one line. Argument: the file.
 import { startLogThread } from "../../../src/app/request-logs/start-log-thread.ts";
 import { RunningLog } from "../../../src/domain/inference/log/writing/running-log.ts";
 import { systemClock } from "../../../src/platform/clock.ts";

@@ -1,4 +1,5 @@
-// A client on a raw socket: it writes the bytes of a request as told and records the response and how the connection ended.
+// A client on a raw socket: it writes the given bytes of a request, and records the response and the end of the
+// connection.
 import { connect, type Socket } from "node:net";
 
 export class RawClient {

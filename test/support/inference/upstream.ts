@@ -33,7 +33,7 @@ export class UpstreamExchange implements RequestHead {
     this.method = head.method;
     this.target = head.target;
     this.headers = head.headers;
-    this.#ended.promise.catch(() => {}); // a test that does not ask for the body need not handle its failure
+    this.#ended.promise.catch(() => {}); // a test that does not read the body need not handle its failure
     this.closed = new Promise((resolve) => {
       socket.once("close", () => {
         this.#ended.reject(new Error("the connection closed before the body was complete"));
@@ -62,7 +62,7 @@ export class UpstreamExchange implements RequestHead {
     return !this.socket.destroyed;
   }
 
-  /** Writes bytes as they are. @returns when the socket has accepted them, or the connection has closed */
+  /** Writes bytes unchanged. @returns when the socket has accepted them, or the connection has closed */
   async write(bytes: string | Uint8Array): Promise<void> {
     if (this.socket.destroyed) return;
     const taken = Promise.withResolvers<void>();

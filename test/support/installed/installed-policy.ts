@@ -1,4 +1,4 @@
-// The first start of the service, for the policy only: its first revision is published, as by the service.
+// Publishes the first revision of the policy, like the first start of the service.
 import { createDocumentThreads } from "../../../src/app/documents/document-threads.ts";
 import { applyGovernance } from "../../../src/app/files/governance-file.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";

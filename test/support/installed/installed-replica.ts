@@ -1,4 +1,4 @@
-// A replica in a folder, and a script in place of Litestream that restores it.
+// A replica in a folder, and a script that replaces Litestream and restores it.
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ cp "$(dirname "$0")/source.db" "$5"
 `;
 
 /**
- * Prepares a machine on which a replica of `from`, as it is now, can be restored with the settings in standby.yaml.
+ * Prepares a machine that can restore a replica of the current `from` with the settings in standby.yaml.
  * @param term of `from`; a later one than FIRST replaces the replica of a former call
  */
 export function connect(workspace: Workspace, from: Workspace, term = FIRST): void {

@@ -1,10 +1,10 @@
-// A program in place of systemctl. It knows the given units, and notes what it starts in the file `started` of its folder.
+// A replacement for systemctl. It knows the given units, and records started units in the file `started` of its folder.
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 interface Systemd {
   installed: readonly string[];
-  /** what a start says on stderr before it fails */
+  /** stderr of a failing start */
   failure?: string;
 }
 

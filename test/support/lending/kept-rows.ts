@@ -4,8 +4,7 @@ import type { World } from "../world.ts";
 
 export interface KeptRows {
   /**
-   * Restores all rows and the clock.
-   * @returns whether it was possible: not if the database is closed or has another schema
+   * Restores all rows and the clock. @returns false if the database is closed or has another schema
    */
   putBack(): Promise<boolean>;
   /** Closes the connection to the database. */

@@ -29,8 +29,8 @@ atEndOfFiles(endIdle);
 const { prepare } = Database.prototype;
 
 /**
- * @returns whether servers with these options are alike: no option is a function or an object with its own state, and no test
- *   records statements as they are compiled
+ * @returns whether servers with these options are interchangeable: no option is a function or an object with state, and
+ * no test records compiled statements
  */
 export const areAlike = (options: object): boolean =>
   Object.values(options).every(isPlain) && Database.prototype.prepare === prepare;
@@ -68,7 +68,7 @@ const keep = (server: TestServer): Kept => ({
   names: namesIn(server.world.directory),
 });
 
-/** Restores everything. @returns whether it was possible */
+/** Restores everything. @returns whether that succeeded */
 async function isLikeNew({ server, rows, names }: Kept): Promise<boolean> {
   const { domain, world, logged, provisionerCalls } = server;
   await domain.usage.flush();

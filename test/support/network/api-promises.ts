@@ -1,5 +1,5 @@
-// What callers may rely on in an API document, one line for each fact, so that two documents can be compared: operations, what they
-// accept, what they require, and the members of their responses.
+// Lists the guarantees of an API document, one per line, so that two documents can be compared: operations, accepted
+// and required input, and the members of responses.
 
 interface Schema {
   $ref?: string;
@@ -29,7 +29,7 @@ export interface PromisingDocument {
 /** Deeper members are those of documents that have their own schema. */
 const DEPTH_MAX = 6;
 
-/** @returns sorted lines `gives|takes|needs METHOD PATH …`; a requirement that an operation no longer has breaks no caller */
+/** @returns sorted lines `gives|takes|needs METHOD PATH …`; dropping a requirement breaks no caller */
 export function promisesOf({ paths, components: { schemas } }: PromisingDocument): string[] {
   const lines = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {

@@ -1,5 +1,6 @@
-// A process that downloads `argv[2]` like from a public host, whatever its environment says, and prints the content or the reason
-// of the failure. Every name leads to 127.0.0.1, which counts as public; the trusted certificates do not change.
+// A process that downloads `argv[2]` as from a public host, regardless of its environment, and prints the content or
+// the reason of the failure. Every name leads to 127.0.0.1, which counts as public; the trusted certificates do not
+// change.
 import { DomainError } from "../../../src/platform/errors.ts";
 import { ANY_PUBLIC_HOST, createOutbound } from "../../../src/platform/outbound/outbound.ts";
 

@@ -1,4 +1,4 @@
-// A client that writes bytes to a socket as told and records the response, for requests that no HTTP client sends.
+// A client that writes the given bytes to a socket and records the response, for requests that no HTTP client sends.
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
@@ -15,7 +15,7 @@ export interface Conversation {
   isClosed: boolean;
 }
 
-/** Bytes to write, or what to wait for before the next ones: milliseconds, or an event. */
+/** Bytes to write, or a wait before the next bytes: milliseconds, or an event. */
 export type Step = string | number | Promise<unknown>;
 
 /** Milliseconds to wait for the server to close the connection after the last step. */

@@ -36,7 +36,7 @@ export async function createTlsServer(
   return described({ port: Number(server.port), ca: cert, seen, stop: () => void server.stop(true) });
 }
 
-/** @param response sent as it is, whatever is requested; then the connection is closed */
+/** @param response sent unchanged to every request; then the connection is closed */
 export async function createRawTlsServer(response: string): Promise<TlsServer> {
   const { cert, private: key } = await certificateFor([PUBLIC_NAME]);
   const server = Bun.listen({

@@ -1,4 +1,4 @@
-// A collector of traces that decodes the JSON form of OTLP, and responds as told.
+// A collector of traces that decodes the JSON form of OTLP, with configurable responses.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 

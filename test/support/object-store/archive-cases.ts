@@ -1,4 +1,5 @@
-// What the object store must do with exported days of the request log. `bun run test:s3` runs the cases with a real store too.
+// Requirements for an object store with exported days of the request log. `bun run test:s3` also runs these cases with
+// a real store.
 import { equal, ok, rejects } from "node:assert/strict";
 import type { Content, LogArchive } from "../../../src/domain/inference/log/log-archive.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -10,7 +11,7 @@ export interface ArchiveCase {
 }
 
 const PIECE_BYTES = 64 * 1024;
-/** more than memory may grow by */
+/** upper limit for the growth of memory */
 const LARGE_PIECES = 24 * 16;
 
 export const putLines = (archive: LogArchive, name: string, content: Content): Promise<void> =>
@@ -47,7 +48,7 @@ export const ARCHIVE_CASES: readonly ArchiveCase[] = [
     },
   },
   ...["a\nb", "a\nbc\n", "a\nc\n"].map((second) => ({
-    name: `keeps nothing of a day that changed while it was sent: ${JSON.stringify(second)}`,
+    name: `stores nothing if the day changes during the transfer: ${JSON.stringify(second)}`,
     async run(archive: LogArchive) {
       const made = ["a\nb\n", second];
       const content = () => piecesOf(...(made.shift() ?? "").split(/(?<=\n)/));

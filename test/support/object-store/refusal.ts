@@ -1,4 +1,4 @@
-// The error of an operation that must fail, with everything that a caller and the log see of it.
+// The error of an operation that must fail, with the parts visible to a caller and in the log.
 import { inspect } from "node:util";
 import { DomainError } from "../../../src/platform/errors.ts";
 

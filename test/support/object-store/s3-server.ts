@@ -182,7 +182,7 @@ function answerBucket(objects: Map<string, KeptObject>, request: Request): Respo
 
 const byKey = ([one]: [string, unknown], [other]: [string, unknown]): number => (one < other ? -1 : 1);
 
-/** Contains more than a caller of the service may see. */
+/** Contains details that callers of the service must not see. */
 function refusal(
   { keys, origin }: S3Server,
   request: Request,

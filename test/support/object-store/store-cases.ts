@@ -1,5 +1,5 @@
-// What every store of captured sessions must do: the data directory, a store of the tests, or a real one. The cases need no test
-// runner, because `bun run test:s3` runs them too.
+// Requirements for every store of captured sessions: the data directory, a store of the tests, or a real one. The cases
+// need no test runner, because `bun run test:s3` also runs them.
 import { equal, ok, rejects } from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
 import type { ObjectStore } from "../../../src/domain/sessions/service.ts";
@@ -36,7 +36,7 @@ const LARGE_BYTES = 24 * 1024 * 1024;
 
 export const STORE_CASES: readonly StoreCase[] = [
   {
-    name: "keeps bytes, finds them with size and digest, and gives them back",
+    name: "stores bytes, finds them with size and digest, and returns them",
     async run(store) {
       const artifact = artifactOf(store, `hello ${randomUUID()}`);
       equal(await store.inspect(artifact.place), undefined);
@@ -50,7 +50,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps an object without bytes",
+    name: "stores an empty object",
     async run(store) {
       const artifact = artifactOf(store, "");
       await put(store, artifact);
@@ -59,7 +59,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps many megabytes that come in pieces",
+    name: "stores many megabytes that arrive in pieces",
     async run(store) {
       const artifact = artifactOf(store, Buffer.alloc(LARGE_BYTES, randomUUID()));
       await put(store, artifact);
@@ -68,7 +68,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes the same bytes again",
+    name: "accepts the same bytes again",
     async run(store) {
       const artifact = artifactOf(store, `again ${randomUUID()}`);
       await put(store, artifact);
@@ -77,7 +77,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "refuses bytes of another digest and keeps nothing of them",
+    name: "refuses bytes with another digest and stores nothing",
     async run(store) {
       const artifact = artifactOf(store, `right ${randomUUID()}`);
       const other = Buffer.from(artifact.bytes).fill("x");
@@ -89,7 +89,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "ends a transfer with the failure of its source, and keeps nothing of it",
+    name: "ends a transfer when its source fails, and stores nothing",
     async run(store) {
       const artifact = artifactOf(store, `broken ${randomUUID()}`);
       async function* broken() {
@@ -101,7 +101,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "removes an object, and is content if it is gone",
+    name: "removes an object, and succeeds if it is already gone",
     async run(store) {
       const artifact = artifactOf(store, `gone ${randomUUID()}`);
       await put(store, artifact);
@@ -112,7 +112,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "lists every object with its size and time, and no mark of its own",
+    name: "lists every object with its size and time, but not its own marker",
     async run(store) {
       const artifacts = ["a", "bb"].map((content) => artifactOf(store, `${content} ${randomUUID()}`));
       for (const artifact of artifacts) await put(store, artifact);
@@ -125,7 +125,7 @@ export const STORE_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "is usable, and ours once it is claimed",
+    name: "is usable, and belongs to this installation after a claim",
     async run(store) {
       await store.check();
       await store.claim();
@@ -134,10 +134,10 @@ export const STORE_CASES: readonly StoreCase[] = [
   },
 ];
 
-/** What the URLs of stores must do that workstations use without the service. */
+/** Requirements for stores whose URLs workstations use without the service. */
 export const ADDRESS_CASES: readonly StoreCase[] = [
   {
-    name: "takes exactly the announced bytes at an address, as often as they are sent",
+    name: "accepts exactly the announced bytes at an address, even repeatedly",
     async run(store) {
       const artifact = artifactOf(store, `upload ${randomUUID()}`);
       const send = sender(store, artifact);
@@ -161,7 +161,7 @@ export const ADDRESS_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "reads at no address for upload, and writes at no address for download",
+    name: "refuses reads at upload addresses and writes at download addresses",
     async run(store) {
       const artifact = artifactOf(store, `apart ${randomUUID()}`);
       await put(store, artifact);
@@ -174,7 +174,7 @@ export const ADDRESS_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "gives the bytes at an address with our name and type, and not when a character of it differs",
+    name: "serves the bytes at a signed address with our name and type, and refuses a changed address",
     async run(store) {
       const artifact = artifactOf(store, `download ${randomUUID()}`);
       await put(store, artifact);
@@ -188,7 +188,7 @@ export const ADDRESS_CASES: readonly StoreCase[] = [
     },
   },
   {
-    name: "refuses an address whose time is over",
+    name: "refuses an expired address",
     async run(store) {
       const artifact = artifactOf(store, `late ${randomUUID()}`);
       await put(store, artifact);

@@ -45,7 +45,7 @@ export interface Faults {
   /** members of the ID token's header */
   header?: Overrides;
   /**
-   * `foreign`: a key that is not published, under the id of one that is; `none`: unsigned; `hs256`: the client secret as key;
+   * `foreign`: an unpublished key under the id of a published one; `none`: unsigned; `hs256`: the client secret as key;
    * `public_key_as_secret`: HS256 with the published key as secret
    */
   signature?: "foreign" | "none" | "hs256" | "public_key_as_secret";

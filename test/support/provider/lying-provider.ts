@@ -100,7 +100,7 @@ export class LyingProvider implements AsyncDisposable {
   }
 
   /**
-   * Acts as the browser: follows the link to the authorization endpoint, where the provider signs the person in.
+   * Acts like the browser: follows the link to the authorization endpoint, where the provider signs the person in.
    * @returns the query of the callback
    */
   async authorize(url: string | URL): Promise<URLSearchParams> {
@@ -225,7 +225,7 @@ export class LyingProvider implements AsyncDisposable {
   async #isClient({ headers }: IncomingMessage, body: URLSearchParams): Promise<boolean> {
     const assertion = body.get("client_assertion");
     if (assertion !== null && this.#clientKey) {
-      // As providers that do not know the names of RFC 9864.
+      // Like providers that do not know the names of RFC 9864.
       const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
       const rules = { issuer: CLIENT_ID, subject: CLIENT_ID, audience: this.issuer, algorithms };
       return await jwtVerify(assertion, this.#clientKey, rules).then(

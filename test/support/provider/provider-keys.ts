@@ -18,7 +18,7 @@ const makePrivateKey = (algorithm: TokenAlgorithm): KeyObject => {
 
 export class ProviderKeys {
   #current: Key;
-  /** ids are published with the keys, and named in tokens */
+  /** ids are published with the keys and used in tokens */
   namesKeys = true;
 
   constructor(readonly algorithm: TokenAlgorithm) {

@@ -52,6 +52,6 @@ export async function leave({ idp }: ProviderSite, browser: FormBrowser, next?: 
   return `${CALLBACK}?${await idp.authorize(location)}`;
 }
 
-/** Signs in at the provider and comes back. */
+/** Signs in at the provider and returns. */
 export const signInAt = async (site: ProviderSite, browser: FormBrowser, next?: string): Promise<Page> =>
   browser.visit(await leave(site, browser, next));

@@ -7,7 +7,7 @@ import type { World } from "../world.ts";
 
 export const REDIRECT_URI = "https://control.example.com/api/auth/callback/oidc";
 
-/** @returns a relying party that knows only what the database of the world says about the provider */
+/** @returns a relying party that knows the provider only from the database of the world */
 export function relyingPartyOf(
   idp: { settings(members: Partial<SsoSettings>): SsoSettings },
   world: World,

@@ -34,7 +34,7 @@ const NONE = Buffer.concat([
   Buffer.from("gattStmt\xa0", "latin1"),
 ]);
 
-/** @param origin of the browser that it is used in */
+/** @param origin of its browser */
 export function createAuthenticator(origin: string) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x = "", y = "" } = publicKey.export({ format: "jwk" });
@@ -60,7 +60,7 @@ export function createAuthenticator(origin: string) {
   return {
     credentialId: encoded(id),
 
-    /** @returns what `navigator.credentials.create()` gives, as JSON */
+    /** @returns the result of `navigator.credentials.create()`, as JSON */
     create(options: object, lie: Lie = {}): string {
       const { challenge, rpId } = read(options);
       const key = Buffer.concat([
@@ -91,7 +91,7 @@ export function createAuthenticator(origin: string) {
       return JSON.stringify({ ...envelope, response });
     },
 
-    /** @returns what `navigator.credentials.get()` gives, as JSON */
+    /** @returns the result of `navigator.credentials.get()`, as JSON */
     get(options: object, lie: Lie = {}): string {
       const { challenge, rpId } = read(options);
       counter += 1;

@@ -65,7 +65,7 @@ export interface FakeGit {
   runs(): string[];
   /** @returns the environment of all runs */
   environment(): string;
-  /** @returns what the last run read as its settings */
+  /** @returns the settings that the last run read */
   settings(): string;
 }
 

@@ -38,7 +38,7 @@ const SUFFIX = {
   bitbucket_data_center: "/rest/api/latest",
 };
 
-/** @returns a connection to the host that may use every namespace */
+/** @returns a connection to the host with access to every namespace */
 export const connectionTo = (
   { origin, kind }: Pick<RepositoryHost, "origin" | "kind">,
   more: Partial<Connection> = {},
@@ -58,7 +58,7 @@ export const connectionTo = (
   ...more,
 });
 
-/** @returns what a server or a domain needs for these connections */
+/** @returns the parts of a server or domain for these connections */
 export const mirroringOf = (connections: Connection[], work: string) => ({
   outbound: createOutbound({ allowed: [], found: () => connections.flatMap(destinationsOfConnection) }),
   mirroring: {

@@ -79,7 +79,7 @@ function githubRepository({ branches, tags, commits }: HostState, rest: string):
 
 const unauthorized = () => Response.json({ message: "Bad credentials" }, { status: 401 });
 
-/** @returns undefined if the request is not one of an app */
+/** @returns undefined for a request without an app */
 async function githubAppAnswer(state: HostState, pathname: string, request: Request) {
   if (!githubApp.key) return undefined;
   const isInstallation = pathname === `/repos/${state.fullName}/installation`;
