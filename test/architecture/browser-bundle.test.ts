@@ -1,4 +1,5 @@
-// Which commands load the console's browser files. From source that runs a bundler, and in the executable it uses memory.
+// Commands that load the console's browser files. From source, loading runs a bundler; in the executable, it uses
+// memory.
 import { expect, test } from "bun:test";
 import { readSources } from "../support/source.ts";
 

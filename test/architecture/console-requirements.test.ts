@@ -9,7 +9,7 @@ const MUSTS = idsIn(
     "CON-110 to CON-122, CON-130 to CON-138, CON-140 to CON-157, CON-159",
 );
 
-test("CON-159 every must of the console has a row, which a test quotes", () => {
+test("CON-159 every mandatory requirement of the console has a row that a test quotes", () => {
   const proven = new Set(rows.flatMap(({ id, isMust }) => (isMust ? id : [])));
   expect(MUSTS.filter((id) => !proven.has(id))).toEqual([]);
 });

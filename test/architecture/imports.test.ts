@@ -9,7 +9,7 @@ interface Rule {
   readonly appliesTo: RegExp;
   /** file to reason */
   readonly except?: Readonly<Record<string, string>>;
-  /** @returns what is wrong with the source, one entry for each place */
+  /** @returns the problems of the source, one entry for each place */
   violations(source: Source): readonly string[];
   /** path and text of a file that breaks the rule */
   readonly broken: readonly [path: string, text: string];

@@ -1,4 +1,4 @@
-// The structure of the repository: which part may use which, and how many files a folder may have at one level.
+// The structure of the repository: the allowed directions of imports, and the limit on files at one level of a folder.
 import { describe, expect, test } from "bun:test";
 import { posix } from "node:path";
 import { Glob } from "bun";

@@ -7,7 +7,7 @@ const LIMIT = /^(?:export )?const (?<name>[A-Z][A-Z0-9_]*_MAX)\b/gm;
 const limitsIn = ({ path, code }: Source): string[] =>
   [...code.matchAll(LIMIT)].map(({ groups }) => `${groups?.name} of ${path}`);
 
-/** Reason to the limits that no test uses, each as `NAME of FILE`. */
+/** Limits without a test, as `NAME of FILE`, by the reason. */
 const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   "a cache; its size changes no answer": [
     "BUCKETS_MAX of src/domain/inference/admission/admission.ts",

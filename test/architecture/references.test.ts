@@ -1,5 +1,5 @@
-// References in comments and test titles lead somewhere: a Markdown file that is named exists, and `handbook:` is followed by the
-// name of a chapter and optionally, after a comma, of one of its sections.
+// References in comments and test titles must be valid: a named Markdown file exists, and `handbook:` is followed by
+// the name of a chapter and optionally, after a comma, the name of one of its sections.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -18,8 +18,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /**
- * @returns whether the name is that of a file in the repository, relative to the root or to the file that names it, or that of a
- *   chapter
+ * @returns whether the name is a file of the repository, relative to the root or to the referring file, or a chapter
  */
 const isPresent = (name: string, path: string): boolean =>
   [ROOT, join(ROOT, dirname(path))].some((folder) => existsSync(join(folder, name))) ||

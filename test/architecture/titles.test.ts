@@ -1,5 +1,5 @@
-// The title of a test is a sentence that stands by itself: a report of failures and a search show it without its group. A title
-// that begins with one of the words below continues the title of its group instead.
+// The title of a test is a complete sentence, because a report of failures and a search show it without its group. A
+// title that begins with one of the words below continues the title of its group instead.
 import { expect, test } from "bun:test";
 import { readSources, titlesIn } from "../support/source.ts";
 

@@ -27,13 +27,13 @@ export interface InTurn {
   ours: () => Promise<number>;
   /** without any checks */
   bare: () => Promise<number>;
-  /** looks up each token and checks nothing else */
+  /** only looks up each token */
   looking: () => Promise<number>;
 }
 
 /**
- * All servers get the same requests: fifty megabytes of them in turn displace the caches of the processor, which slows every server
- * down, also one that reads no token.
+ * All servers get the same requests: fifty megabytes of requests in turn displace the caches of the processor, which
+ * slows down every server, even one that reads no token.
  * @returns the product against the bare server, and against the one that looks up each token
  */
 export async function contestInTurn(

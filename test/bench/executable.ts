@@ -50,7 +50,7 @@ async function restingMb(executable: string, data: string): Promise<number> {
   return restingMb;
 }
 
-/** Runs a service of 1,000 workstations that send their usual requests as fast as it responds. */
+/** Runs a service for 1,000 workstations that send their usual requests at full speed. */
 async function loadedMb(directory: string) {
   mkdirSync(directory);
   await using site = await startMixedSite(directory);

@@ -1,4 +1,4 @@
-// The results of a benchmark: one per line, with the value that it is compared with and the required ratio.
+// The results of a benchmark, one per line, with the reference value and the required ratio.
 import { compareAlternating, printTable } from "./tools/compare.ts";
 
 export interface Figure {
@@ -15,7 +15,7 @@ export interface Figure {
 export interface Verdict {
   wanted: string;
   isMet: boolean;
-  /** so far from the goal that a busy machine does not explain it: the run fails */
+  /** too far from the goal to be explained by a busy machine, so the run fails */
   isFailure?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Contest {
   /** the lowest accepted ratio */
   wanted: number;
   rounds: number;
-  /** each returns a higher number if it is faster */
+  /** each returns a number that grows with speed */
   ours: () => Promise<number>;
   reference: () => Promise<number>;
 }
@@ -68,7 +68,7 @@ const WARM_UPS = 3;
 export interface Race {
   unit: string;
   rounds: number;
-  /** each returns a higher number if it is faster; `ours` is one of them */
+  /** each returns a number that grows with speed; `ours` is one of them */
   subjects: Readonly<Record<"ours", () => Promise<number>>> & Readonly<Record<string, () => Promise<number>>>;
 }
 

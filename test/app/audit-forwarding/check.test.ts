@@ -1,4 +1,4 @@
-// The check of the audit receiver: how many entries wait, for how long, and why.
+// The check of the audit receiver: the number of waiting entries, their wait time, and the cause.
 import { expect, test } from "bun:test";
 import { FORWARDING_LAG_MS, forwardingFinding } from "../../../src/app/audit-forwarding/check.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
@@ -35,7 +35,7 @@ test.each([
   expect(findingFor(state, circumstances)).toMatchObject({ result });
 });
 
-test("FWD-5 the finding says how many wait, since when, and why", () => {
+test("FWD-5 the finding has the number of waiting entries, the time and the cause", () => {
   expect(findingFor({}).detail).toBe(
     "2 entries wait for the receiver since 2026-01-01T00:00:00.000Z: audit-receiver answered 503",
   );

@@ -1,4 +1,4 @@
-// What is found in a folder of backups, and in which order.
+// The list of a folder of backups, and its order.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,7 +49,7 @@ test("a file that the disk cannot read is listed with its problem, like the othe
   expect(listBackups(folder)[1]?.problem).toContain("EIO");
 });
 
-test("a file that is gone when it is looked at is not listed", () => {
+test("a file that disappears during listing is not listed", () => {
   symlinkSync(join(folder, "removed.qmb"), join(folder, "b.qmb"));
   put("a.qmb");
   expect(found()).toEqual(["a.qmb"]);

@@ -262,7 +262,7 @@ describe("a backup", () => {
     rmSync(file);
   });
 
-  test("leaves out a captured session that is gone when its turn comes, and fails for one that cannot be read", () => {
+  test("leaves out a captured session that disappears before it is packed, and fails for an unreadable one", () => {
     const { sessions } = placesIn(workspace.data);
     const stored = ["one", "two"].map((text) => {
       const digest = sha256Hex(Buffer.from(text));
@@ -601,7 +601,7 @@ describe("scheduled backups", () => {
     return path;
   };
 
-  /** A small backup of one organization, made when its manifest says. */
+  /** A small backup of one organization, made at the time in its manifest. */
   function add(inFolder: string, made: { atMs: number; owner?: string; name?: string }): string {
     const { atMs, owner = OURS, name = fileNameOf("scheduled", { atMs, again: 0 }) } = made;
     const target = join(inFolder, name);

@@ -17,7 +17,7 @@ import { tarHeader } from "../../../src/platform/files/tar.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { createInstallation, type Workspace } from "../../support/in-process.ts";
 
-/** procfs has no free bytes, whatever else happens on the machine. */
+/** procfs never has free bytes. */
 const FULL = "/proc";
 
 const SQLITE_HEADER_BYTES = 100;
@@ -225,7 +225,7 @@ test("a backup needs space for the captured sessions that this machine has, and 
   connection.run("DELETE FROM session_totals");
 });
 
-describe("a backup whose headers say something else is refused with the place:", () => {
+describe("a backup with inconsistent headers is refused with the place:", () => {
   const changed = (at: (size: number) => number, header: Uint8Array): string => {
     const bytes = readFileSync(whole.path);
     bytes.set(header, at(bytes.length));
@@ -240,14 +240,14 @@ describe("a backup whose headers say something else is refused with the place:",
     expect(() => readManifest(path)).toThrow("its manifest was changed");
   });
 
-  test("refuses a missing member in the place of the database", () => {
+  test("refuses a backup without the database at its place", () => {
     const path = changed(databaseAt, new Uint8Array(512));
     const database = join(workspace.folder, "none.db");
     expect(() => unpackBackup({ path, database })).toThrow(`there is no member at byte ${databaseAt()}`);
   });
 });
 
-test("a manifest ends with a line break, for people who take it out with tar", () => {
+test("a manifest ends with a line break, for people who extract it with tar", () => {
   const end = 512 + MANIFEST_BYTES;
   expect(readFileSync(whole.path).toString("latin1", end - 2, end)).toBe(" \n");
 });

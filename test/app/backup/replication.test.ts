@@ -70,7 +70,7 @@ class Replica {
     return fresh;
   }
 
-  /** The only one that runs checkpoints: the copy is checkpointed as well. */
+  /** Runs the only checkpoints, and checkpoints the copy as well. */
   checkpoint(): void {
     this.#own.run("COMMIT");
     this.sync();

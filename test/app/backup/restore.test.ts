@@ -1,5 +1,5 @@
-// Restoring a backup: what is replaced, what is kept, what is refused, and that a restore interrupted at any moment leaves one
-// complete database. test/cli/golden has the exact output.
+// Restoring a backup: replaced, kept and refused data. A restore that is interrupted at any moment leaves one complete
+// database. test/cli/golden has the exact output.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -226,7 +226,7 @@ describe("a restore", () => {
     ],
     ...["catalog list", "policy show", "policy history", "audit list", "audit verify", "organization show"],
     ...["scim status", "scim tokens list", "sso show", "organization rename Other --dry-run"],
-  ])("DAT-6 `%s` upgrades nothing, and says how an upgrade is made", async (line) => {
+  ])("DAT-6 `%s` upgrades nothing, and explains how to upgrade", async (line) => {
     makeOlder(workspace.data, workspace.clock);
     const { exitCode, stdout, stderr } = await workspace.run(line);
     expect([exitCode, stdout]).toEqual([4, ""]);

@@ -1,4 +1,4 @@
-// What a simulated workstation reads from the event stream of revisions.
+// A simulated workstation reads the event stream of revisions.
 import { expect, test } from "bun:test";
 import { revisionsIn } from "../../../src/app/demo/workstation.ts";
 

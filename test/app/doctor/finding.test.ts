@@ -1,4 +1,4 @@
-// What `doctor` says about a check that throws.
+// The finding of `doctor` about a check that throws.
 import { expect, test } from "bun:test";
 import { examine } from "../../../src/app/doctor/finding.ts";
 

@@ -49,7 +49,7 @@ test("variables of another proxy are named with the settings that replace them",
   expect(formerFindings(checkOf("inference"), undefined, config)).toEqual([]);
 });
 
-test("reads the facts of a running process, and none of a process that has ended", async () => {
+test("reads the facts of a running process, but not of an ended one", async () => {
   while (factsOf(child.pid)?.openFilesMax !== 100) await Bun.sleep(1); // until the shell has set its limit
   expect(slotsIn(factsOf(child.pid)?.environment ?? {})).toBe(266);
   const gone = Bun.spawn(["true"]);

@@ -1,4 +1,5 @@
-// `doctor` and `status` on the model catalog: refreshes that fail or are overdue, and assigned models that are not as acknowledged.
+// `doctor` and `status` on the model catalog: refreshes that fail or are overdue, and assigned models that are not
+// available.
 import { expect, test } from "bun:test";
 import { modelFacts, modelsDocument } from "../../../cli/commands/status/models.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
@@ -44,7 +45,7 @@ test("a catalog without problems is counted", async () => {
   ]);
 });
 
-test("a refresh that failed, or is overdue, is reported", async () => {
+test("a failed or overdue refresh is reported", async () => {
   const world = await site();
   await refresh(world);
   world.world.clock.advance(HOUR_MS);
@@ -56,7 +57,7 @@ test("a refresh that failed, or is overdue, is reported", async () => {
   expect(finding).toStartWith("warning: the last refresh failed: the gateway did not answer");
 });
 
-test("assigned models that are not as acknowledged are named, and so is an assignment that is not delivered", async () => {
+test("assigned models that are not available, and undelivered assignments, are named", async () => {
   const world = await site();
   offer(world, "gone", "other", "same");
   await refresh(world);
@@ -66,10 +67,7 @@ test("assigned models that are not as acknowledged are named, and so is an assig
   const problems = "assigned, but not available: gone (removed), never (unknown), other (changed)";
   const incomplete = "an allowed agent has no models, so workstations do not get the lists";
   expect(findingsOf(world)).toEqual([`warning: ${problems}`, `warning: ${incomplete}`]);
-  expect(factsOf(world)).toContainEqual([
-    "",
-    "3 assigned, but changed since acknowledged; see gateway models list",
-  ]);
+  expect(factsOf(world)).toContainEqual(["", "3 assigned, but not available; see gateway models list"]);
   const figures = world.domain.modelCatalog.figures(world.world.organizationId);
   expect(figures && modelsDocument(figures)).toMatchObject({
     available: 1,

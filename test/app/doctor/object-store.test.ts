@@ -1,4 +1,5 @@
-// SES-55 and the probe of `doctor`: what it says about stores that verify digests, lie, refuse, are public or have a wrong clock.
+// SES-55 and the probe of `doctor`: findings about stores that verify digests, lie, refuse, are public or have a wrong
+// clock.
 import { expect, test } from "bun:test";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { CLOCK_OFFSET_MAX_MS, checkBucket, type ProbeOptions } from "../../../src/app/doctor/object-store.ts";

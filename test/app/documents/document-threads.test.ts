@@ -118,7 +118,7 @@ const isRunning = (thread: string): boolean => {
   }
 };
 
-test("one thread stays for all tasks, also after a refusal, and ends when there is none for a while", async () => {
+test("one thread runs all tasks, even after a refusal, and ends after some idle time", async () => {
   const before = new Set(readdirSync("/proc/self/task").filter(isRunning));
   const own = () =>
     readdirSync("/proc/self/task").filter((thread) => isRunning(thread) && !before.has(thread));
@@ -145,7 +145,7 @@ describe("limits", () => {
     });
   });
 
-  test("a thread that does not finish is terminated, and another one does the next task", async () => {
+  test("a thread that does not finish is terminated, and another one runs the next task", async () => {
     const run = createDocumentThreads({ taskMsMax: 1 });
     expect(await refusalOf(() => run("policy", large))).toMatchObject({
       kind: "unavailable",

@@ -1,5 +1,4 @@
-// Which hosts the settings let the service connect to, apart from the gateway (gateway-mode.test.ts), and what it reports about
-// them (AIR-6).
+// Hosts that the settings allow, except the gateway (gateway-mode.test.ts), and the reports about them (AIR-6).
 import { describe, expect, test } from "bun:test";
 import { destinationsOf } from "../../../src/app/installation/destinations.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";

@@ -8,7 +8,7 @@ import { ssoSettingsOf } from "../../../src/app/installation/sso-settings.ts";
 import type { SsoSettings } from "../../../src/domain/sso/settings.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 
-test("a provider that a reload adds or removes counts at once", () => {
+test("a provider that a reload adds or removes takes effect immediately", () => {
   const folder = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
   try {
     const path = join(folder, "quartermaster.yaml");

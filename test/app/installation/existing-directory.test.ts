@@ -1,5 +1,5 @@
-// A data directory that lost its database is not a new one: every start is refused and says how to restore the data. After a first
-// start that was killed, the next start continues with the installation.
+// A data directory that lost its database is not a new one: every start is refused with instructions to restore the
+// data. After a first start that was killed, the next start continues with the installation.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -105,7 +105,7 @@ describe("a lost database", () => {
     expect(await reasonOf(START)).toBe("data_dir.database_lost");
   });
 
-  test("is detected by a backup alone if there is no marker, also in a folder elsewhere", async () => {
+  test("is detected by a backup alone if there is no marker, even in another folder", async () => {
     const folder = join(workspace.folder, "elsewhere");
     mkdirSync(folder);
     const { path } = await workspace.json(`backup create ${folder}/`);

@@ -136,7 +136,7 @@ test("an executable gets only the environment variables listed for it", () => {
   });
 });
 
-test("the gateway is a destination for keys and for inference if the service calls it itself, the proxy wherever its health is checked", () => {
+test("the gateway is a destination for keys, and for inference if this service forwards it; the proxy is a destination for health checks", () => {
   const names = (gateway: object) =>
     destinationsOf(configOf(gateway)).map(({ name, origin }) => [name, origin]);
   const proxy = ["inference-proxy", "https://inference.example.org"];

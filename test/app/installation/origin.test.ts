@@ -1,4 +1,4 @@
-// The service's origin, as the settings give it to the API and to the pages.
+// The service's origin, which the settings give to the API and to the pages.
 import { expect, test } from "bun:test";
 import { configuredOrigin, isUnencryptedRemote } from "../../../src/app/installation/origin.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";

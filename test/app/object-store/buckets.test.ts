@@ -49,7 +49,7 @@ test("SES-36: credentials in files are read again with a reload", async () => {
   for (const name of STORE_CREDENTIALS) expect(RELOADABLE_SETTINGS).toContain(name);
 });
 
-test("a reload without credentials keeps those in force", async () => {
+test("a reload without credentials keeps the current ones", async () => {
   await using server = createS3Server();
   const buckets = bucketsOf(configOf(server.origin));
   buckets.useCredentials(loadConfig({ flags: {}, env: {}, cwd: folder.path }));
@@ -107,7 +107,7 @@ test("SES-55 doctor tests both buckets that the settings name, and none without 
   expect(await bucketFindings(loadConfig({ flags: {}, env: {}, cwd: folder.path }), clock)).toEqual([]);
 });
 
-test("SES-17 doctor asks the public endpoint, and names what a proxy in front of the store does wrong", async () => {
+test("SES-17 doctor tests the public endpoint, and names the fault of a proxy in front of the store", async () => {
   await using server = createS3Server();
   await using proxy = Bun.serve({
     port: 0,

@@ -1,5 +1,5 @@
-// What `probe` finds at a real server: behind TLS with a private CA, behind proxies, and with an access token. Each probe waits a
-// second for the event stream, so the tests run in parallel, each with its own server.
+// Findings of `probe` at a real server: behind TLS with a private CA, behind proxies, and with an access token. Each
+// probe waits a second for the event stream, so the tests run in parallel, each with its own server.
 import { describe, expect, test } from "bun:test";
 import { type ProbeOptions, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
 import { DAY_MS, HOUR_MS, systemClock } from "../../../src/platform/clock.ts";
@@ -41,7 +41,7 @@ describe("TLS of a private CA", () => {
     );
   });
 
-  test.concurrent("only the way and the readiness are checked if nothing else is asked for", async () => {
+  test.concurrent("--only-ready checks only the connection and the readiness", async () => {
     await using service = await createCertifiedServer();
     const ready = (options: Partial<ProbeOptions>) =>
       findingsAt(service.origin, { ...options, isOnlyReady: true });

@@ -1,4 +1,4 @@
-// How many addresses of a host name are tried.
+// The number of addresses that are tried for a host name.
 import { expect, test } from "bun:test";
 import type { LookupAddress } from "node:dns";
 import { PROBE_LIMITS } from "../../../src/app/probe/probe.ts";

@@ -1,4 +1,5 @@
-// What `probe` reports about peers that are not a healthy Quartermaster: unknown, closed, slow, oversized, foreign or wrong.
+// Findings of `probe` at peers that are not a healthy Quartermaster: unknown, closed, slow, oversized, foreign or
+// wrong.
 import { describe, expect, test } from "bun:test";
 import { FINDING_CHARACTERS_MAX, PROBE_LIMITS, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
 import { systemClock } from "../../../src/platform/clock.ts";

@@ -42,7 +42,7 @@ const sources = {
 };
 const make = (nfpm: string) => makePackages(sources, { nfpm, directory, work: join(directory, "work") });
 
-test("NFPM names a program, or nothing is made", () => {
+test("NFPM must name a program", () => {
   const path = nfpmThat("named", "exit 0");
   expect(findNfpm(path)).toBe(path);
   expect(() => findNfpm(join(directory, "absent"))).toThrow("which is not a program");
@@ -76,7 +76,7 @@ describe("AIR-1: packages", () => {
     expect(parse(packagedConfig())).toBeNull();
   });
 
-  test("have every file of the release at the place of its format, except what is about the archive", () => {
+  test("have every file of the release at the place of its format, except files about the archive", () => {
     const placesOf = (config: { contents: { dst: string; type?: string }[] }) =>
       config.contents.filter(({ type }) => type !== "dir").map(({ dst }) => dst);
     const common = [

@@ -187,7 +187,7 @@ describe("AIR-1: a release", () => {
     expect(verified(folder, newSigner().publicKey)).toEqual({ sums: 0, isSigned: false });
   });
 
-  test("makes a release for another machine with its executable, and everything else of this one", async () => {
+  test("makes a release for another machine with its executable and this machine's other files", async () => {
     const path = join(directory, "foreign");
     writeFileSync(path, "another executable");
     const { archive: foreign } = await makeRelease({
@@ -216,7 +216,7 @@ describe("AIR-1: a release", () => {
     expect(verified(place)).toEqual({ sums: 0, isSigned: true });
   });
 
-  test("is reproducible byte for byte, and another key changes only what names the key", async () => {
+  test("is reproducible byte for byte, and another key changes only the texts that name the key", async () => {
     const { archive: again } = await makeRelease({
       directory: join(directory, "again"),
       executable: executable,

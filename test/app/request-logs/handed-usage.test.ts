@@ -72,7 +72,7 @@ test("INF-62 a service that dies between the two files counts no batch twice and
   await handOver(ana.user, 1);
   const begun = await log.running.takeUsage("first"); // the process dies before it counts
   expect(begun?.deltas).toHaveLength(1);
-  await handOver(ana.user, 2); // is not part of the batch that has begun
+  await handOver(ana.user, 2); // is not part of the batch in progress
   const again = await log.running.takeUsage("second");
   expect(again).toEqual(begun);
   if (again) await server.domain.usageIntake.take(again); // the process dies before it removes the batch
@@ -81,7 +81,7 @@ test("INF-62 a service that dies between the two files counts no batch twice and
   expect(requestsBy("user")).toEqual([[ana.user.id, 2, 2_000, 0.5]]);
 });
 
-test("sums that cannot be handed over stay with the process and come later", async () => {
+test("sums that cannot be handed over stay in the process until later", async () => {
   const usage = forwarder();
   for (const row of rowsOf(ana.user, 1)) usage.count(row);
   await Bun.write(log.file, "this is no database");
@@ -92,7 +92,7 @@ test("sums that cannot be handed over stay with the process and come later", asy
   expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
 });
 
-test("sums that the service cannot hand over are counted at once", async () => {
+test("sums that the service cannot hand over are counted immediately", async () => {
   const usage = new UsageSums({
     ...server.world,
     budgets: { requestsPerDay: 0, tokensPerDay: 0 },
@@ -105,7 +105,7 @@ test("sums that the service cannot hand over are counted at once", async () => {
   expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
 });
 
-test("a forwarding process starts with what was counted and what waits, for budgets", async () => {
+test("a forwarding process starts with the counted and the waiting usage, for budgets", async () => {
   for (const row of rowsOf(ana.user, 1)) server.domain.usage.count(row);
   await server.domain.usage.flush();
   await handOver(ana.user, 2);

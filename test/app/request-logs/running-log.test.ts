@@ -45,7 +45,7 @@ describe("a running request log", () => {
     expect(statSync(log.file).mode & 0o777).toBe(0o600);
   });
 
-  test("INF-37 gives back every member of a row", async () => {
+  test("INF-37 returns every member of a row", async () => {
     await using log = startTestLog(directory);
     const refused = rowOf(2, {
       outcome: "refused",
@@ -60,7 +60,7 @@ describe("a running request log", () => {
     expect((await search(log.running)).items).toEqual([rowOf(1), refused]);
   });
 
-  test("INF-42 completes an early row under the same id, and never the other way round", async () => {
+  test("INF-42 completes an early row under the same id, but never replaces a complete row with an early one", async () => {
     await using log = startTestLog(directory);
     const early = rowOf(1, { outcome: null, durationMs: null, outputTokens: null });
     log.running.add(early);
@@ -73,7 +73,7 @@ describe("a running request log", () => {
     expect((await search(log.running)).items[0]).toEqual(rowOf(1));
   });
 
-  test("keeps a row as it is where only new ones are offered", async () => {
+  test("keeps an existing row when only new ones may be added", async () => {
     await using log = startTestLog(directory);
     log.running.add(rowOf(1));
     expect(log.running.offer([rowOf(1, { path: "/other" }), rowOf(2)])).toBe(true);
@@ -108,7 +108,7 @@ describe("a running request log", () => {
     });
   });
 
-  test("INF-44 shows a gap only with the period that it is in", async () => {
+  test("INF-44 shows a gap only in its period", async () => {
     await using log = startTestLog(directory, { queueRowsMax: 1 });
     for (const number of numbers(0, 3)) log.running.add(rowOf(number));
     await until(async () => (await total(log.running)) === 1);
@@ -153,7 +153,7 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
     expect(await total(log.running)).toBe(2);
   });
 
-  test("something else is in the place of the file, until it is gone", async () => {
+  test("another object is in the place of the file, until it is removed", async () => {
     await using log = startTestLog(directory, { queueRowsMax: 2 });
     mkdirSync(log.file);
     for (const number of numbers(0, 2)) log.running.add(rowOf(number));
@@ -176,7 +176,7 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
     expect(await total(log.running)).toBe(1);
   });
 
-  test("the file is moved away under the running thread", async () => {
+  test("the file is moved away while the thread runs", async () => {
     await using log = startTestLog(directory);
     log.running.add(rowOf(1));
     await until(async () => (await total(log.running)) === 1);
@@ -189,7 +189,7 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
   test.each([
     ["the file is emptied", (file: string) => truncateSync(file)],
     ["the write-ahead log is deleted", (file: string) => rmSync(`${file}-wal`)],
-  ])("%s under the running thread", async (_, harm) => {
+  ])("%s while the thread runs", async (_, harm) => {
     await using log = startTestLog(directory);
     log.running.add(rowOf(1));
     await until(async () => (await total(log.running)) === 1);

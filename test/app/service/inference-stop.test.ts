@@ -18,7 +18,7 @@ import { EVENT_STREAM, ScriptedUpstream, type UpstreamExchange } from "../../sup
 import { temporaryDirectory } from "../../support/world.ts";
 
 const ACCOUNT = { email: "root@example.org", password: "correct horse battery" };
-/** Half of the streams end by themselves. */
+/** Half of the streams end on their own. */
 const STREAMS = 100;
 const FIRST = CHAT.events[0] ?? "";
 
@@ -109,7 +109,7 @@ async function tokenFrom({ baseUrl, installation: { db, domain } }: Service): Pr
   return (await (await fetch(`${baseUrl}/gateway/token`, { method: "POST", headers })).json()).token;
 }
 
-test("INF-36 streams that take long get a last event, short ones finish, and every row is written", async () => {
+test("INF-36 long streams get a last event, short ones finish, and every row is written", async () => {
   const service = await start();
   try {
     const token = await tokenFrom(service);

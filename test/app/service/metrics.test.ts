@@ -96,7 +96,7 @@ const scrape = async (): Promise<string> => await (await fetch(`${service.addres
 const linesOf = (page: string, name: string): string[] =>
   page.split("\n").filter((line) => new RegExp(`^quartermaster_${name}(?:_count)?[{ ]`).test(line));
 
-/** @returns what is missing from a metric */
+/** @returns the missing parts of a metric */
 function gapsOf(page: string, name: string, [kind, sample]: (typeof WANTED)[string]): string[] {
   const lines = linesOf(page, name).map((line) => line.slice(`quartermaster_${name}`.length));
   const isThere = typeof sample === "string" ? lines.includes(sample) : sample.test(lines.join("\n"));
@@ -171,7 +171,7 @@ test("responses to identity providers are counted by resource for every route be
 /** Labels that the scrape adds, or renames because the metric has a label of that name itself. */
 const OF_THE_SCRAPE = ["instance", "job", "exported_job"];
 
-/** @returns what is wrong with a query: its syntax, unknown metrics, or labels that a metric does not have */
+/** @returns the problems of a query: invalid syntax, unknown metrics or unknown labels */
 function mistakesIn(query: string, page: string): string[] {
   const text = query.replaceAll("$__rate_interval", "5m");
   const mistakes: string[] = [];

@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../../support/world.ts";
 
 const ACCOUNT = { email: "root@example.org", password: "correct horse battery" };
 
-test("a stop ends every stream at once", async () => {
+test("a stop ends every stream immediately", async () => {
   const dataDir = temporaryDirectory();
   const flags = { dataDir, serverListen: "127.0.0.1:0", bootstrapAdminEmail: ACCOUNT.email };
   const env = { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: ACCOUNT.password };

@@ -1,4 +1,4 @@
-// The sockets of the service: where inference is served, with and without its own listener.
+// The sockets of the service, with and without a separate listener for inference.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Creating the archive of a commit in a process: the same bytes and the same refusals as in this one, an end at the time limit, and
-// what is said about a process that something else ends.
+// Creating the archive of a commit in a process: the same bytes and refusals as in this process, the time limit, and
+// the error about a killed process.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,14 +50,14 @@ test("a process refuses the same entries", async () => {
   expect(await reasonOf(made("link", inProcess, archive))).toEqual(["archive.link", 1]);
 });
 
-test("a process whose time is over is ended", async () => {
+test("a process is ended at its time limit", async () => {
   const archive = tarGzOf(tarFile("a/b"));
   const [reason] = [await reasonOf(made("late", inProcess, archive, AbortSignal.abort()))].flat();
   expect(reason).toBe("source.unfinished");
 });
 
 test.each(["", "null", "{}", '{"folder":"/"}', JSON.stringify({ folder: "/absent" })])(
-  "a process that somebody starts by hand with %p makes nothing, and names the command",
+  "a process that is started by hand with %p makes nothing, and names the command",
   (input) => {
     const started = Bun.spawnSync([...productCommand(), REPACK_ARGUMENT], {
       cwd: directory,
@@ -70,7 +70,7 @@ test.each(["", "null", "{}", '{"folder":"/"}', JSON.stringify({ folder: "/absent
   },
 );
 
-test("a process that something else ends is an interruption, and the next one works", async () => {
+test("a killed process counts as an interruption, and the next one works", async () => {
   const archive = tarGzOf(tarFile("a/b"));
   const attempt = reasonOf(made("killed", inProcess, archive));
   let [pid] = processesIn(join(directory, "killed"));

@@ -64,7 +64,7 @@ describe("STB-4 a lease", () => {
   const hostile = () => JSON.stringify({ ...stored(), machine: "\u001b[2J", released: true });
 
   test.each([() => "{}", hostile])(
-    "ends the service until its next start if something else has replaced the lease",
+    "ends the service until its next start if another program has replaced the lease",
     async (text) => {
       const one = machine(1, "one");
       await one.keeper.take(signal);
@@ -79,7 +79,7 @@ describe("STB-4 a lease", () => {
     },
   );
 
-  test("is renewed although its holder cannot say so to other processes, which is logged once", async () => {
+  test("is renewed even if its holder cannot tell other processes, which is logged once", async () => {
     const onRenewed = () => {
       throw new Error("no space left on device");
     };
@@ -94,7 +94,7 @@ describe("STB-4 a lease", () => {
     await full.keeper.release();
   });
 
-  test("is taken at once if there is none, and says who holds it and where its audit log ends", async () => {
+  test("is taken immediately if there is none, with its holder and the end of the audit log", async () => {
     const one = machine(1, "one", { auditEnd: () => ({ id: 7, atMs: 0 }) });
     expect(one.keeper.isHeld).toBe(false);
     await one.keeper.take(signal);
@@ -103,7 +103,7 @@ describe("STB-4 a lease", () => {
     expect(stored()).toMatchObject({ machine: "one", released: false, audit: { id: 7 } });
   });
 
-  test("is taken from a machine that has failed only after its whole time, seen from here", async () => {
+  test("is taken from a failed machine only after its whole duration on the local clock", async () => {
     await machine(1, "one").keeper.take(signal);
     const seenAtMs = nowMs;
     const two = machine(2, "two");
@@ -151,7 +151,7 @@ describe("STB-4 a lease", () => {
     });
   });
 
-  test("takes its own lease, or one that was given up, without waiting", async () => {
+  test("takes its own lease, or a released one, without waiting", async () => {
     const one = machine(1, "one");
     await one.keeper.take(signal);
     await machine(1, "one").keeper.take(signal); // after a restart
@@ -167,7 +167,7 @@ describe("STB-4 a lease", () => {
     expect(nowMs).toBe(waitedMs);
   });
 
-  test("leaves the lease of a newer term alone: this machine was taken over", async () => {
+  test("does not change the lease of a newer term, because this machine was taken over", async () => {
     await machine(2, "two").keeper.take(signal);
     await expect(machine(1, "one").keeper.take(signal)).rejects.toMatchObject({
       reason: "standby.taken_over",

@@ -1,4 +1,4 @@
-// The daily test restore, with a folder as the store and a script in place of Litestream.
+// The daily test restore, with a folder as the store and a script that replaces Litestream.
 import { expect, test } from "bun:test";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ test("STB-2 a replica that lacks an older audit entry fails the check", async ()
   expect(check(workspace)).rejects.toMatchObject({ kind: "unverified", reason: "standby.replica_old" });
 });
 
-test("STB-2 a replica that cannot be restored fails the check with what Litestream says", async () => {
+test("STB-2 a replica that cannot be restored fails the check with Litestream's message", async () => {
   using workspace = await createInstallation();
   connect(workspace, workspace);
   await expect(check(workspace, "t00000009-aaaaaa")).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// What a former machine has and the machine that took over lacks, counted by kind. Both are states of one installation.
+// Data of a former machine that the active machine lacks, counted by kind. Both are states of one installation.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { publishOn, reportOn } from "../../support/installed/installed-clients.t
 import { logInOn } from "../../support/installed/installed-login.ts";
 import { captureOn } from "../../support/installed/installed-sessions.ts";
 
-/** The record of a machine that restores the database as it is now. */
+/** The record of a machine that restores the current database. */
 function restoredFrom(workspace: Workspace): RestoredEnd {
   const file = join(workspace.folder, `restored-${Bun.randomUUIDv7()}.db`);
   using database = new Database(join(workspace.data, "quartermaster.db"));

@@ -119,7 +119,7 @@ describe.each(Object.entries(places))("STB-3 terms in %s", (_, createPlace) => {
   });
 });
 
-test("STB-3 a record that is not one is ignored", async () => {
+test("STB-3 an invalid record is ignored", async () => {
   const store = folderReplica(join(folder, "odd"), "file:///odd");
   await store.create(`${FIRST}.json`, "{}");
   expect(await readRecord(store, FIRST)).toBeUndefined();
@@ -129,7 +129,7 @@ describe("STB-9 SFTP", () => {
   const listed = (more: Partial<SftpServer>, path = "/files/known") =>
     listTerms(sftpStoreOf(sftpConfig(folder, { ...files, ...more }, path)));
 
-  test("a server with another host key is refused, before it learns anything", async () => {
+  test("a server with another host key is refused before it receives any data", async () => {
     const hostKey = utils.generateKeyPairSync("ed25519").public;
     expect(listed({ hostKey })).rejects.toMatchObject({
       reason: "standby.store_unreachable",
@@ -144,7 +144,7 @@ describe("STB-9 SFTP", () => {
     });
   });
 
-  test("a private key that cannot be read, or is none, is named", async () => {
+  test("an unreadable or invalid private key is named", async () => {
     expect(listed({ privateKey: "" })).rejects.toMatchObject({ reason: "standby.store_unreachable" });
   });
 

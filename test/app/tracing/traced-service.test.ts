@@ -101,7 +101,7 @@ async function signIn({ installation: { db, domain } }: Service): Promise<string
   return (await grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID })).access_token;
 }
 
-/** Sends requests of each kind. @returns the tokens that they had */
+/** Sends requests of each kind. @returns their tokens */
 async function use(service: Service): Promise<string[]> {
   const { baseUrl } = service;
   const accessToken = await signIn(service);
@@ -144,7 +144,7 @@ test("TRC-2 the trace of a caller is linked and not continued by default", () =>
   expect(links).toMatchObject([{ spanId: "b7ad6b7169203331" }]);
 });
 
-test("TRC-3 a span names an unknown method and an unknown path in no words of the caller", () => {
+test("TRC-3 a span contains no text of the caller for an unknown method and an unknown path", () => {
   const { facts } = spanNamed("HTTP");
   expect(facts).toMatchObject({ "http.request.method": "_OTHER", "http.response.status_code": 404 });
   expect(JSON.stringify(collector.spans)).not.toContain("PROPFIND");

@@ -1,4 +1,4 @@
-// What doctor and status know about the traces of running processes, and the settings of the collector.
+// The facts of doctor and status about traces of running processes, and the settings of the collector.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ test("TRC-6 doctor warns of a failing collector and of recently dropped spans", 
   });
 });
 
-test("TRC-6 the state is written at most every ten seconds, at once when attempts start or stop failing, and summed over both processes", () => {
+test("TRC-6 the state is written at most every ten seconds, immediately when attempts start or stop failing, and summed over both processes", () => {
   using workspace = createWorkspace();
   const files = {
     tracing: join(workspace.folder, "run", "tracing.json"),

@@ -1,4 +1,4 @@
-// A thread reads captured sessions: its results, and how many readers may wait for it.
+// A thread reads captured sessions: its results, and the limit on waiting readers.
 import { expect, test } from "bun:test";
 import { READERS_WAITING_MAX, ReaderThreads } from "../../../src/app/transcripts/reader-threads.ts";
 import { SECRETS_MAX } from "../../../src/domain/sessions/transcript/limits.ts";

@@ -45,7 +45,7 @@ export interface Operation {
 
 export interface CapacitySite {
   service: Running;
-  /** what the workstations with their users, logins, reports and groups added to the database */
+  /** growth of the database by the workstations with their users, logins, reports and groups */
   fleetBytes: number;
   database: string;
   operations: Readonly<Record<string, Operation>>;
@@ -162,7 +162,7 @@ async function operationsOn(
   };
 }
 
-/** @returns the requests of these workstations: for the policy that they have, and with a report of it */
+/** @returns the requests of these workstations: a fetch of their current policy, and a report about it */
 export async function fleetRequests(
   port: number,
   asking: readonly string[],

@@ -10,7 +10,7 @@ import type { PacedResult } from "../tools/paced-load.ts";
 import { type CapacitySite, type Operation, startCapacitySite } from "./capacity-site.ts";
 import { measureEverything } from "./everything.ts";
 
-/** The smaller installation fills a page of each list as well, so that the pages differ by the rows behind them only. */
+/** The smaller installation also fills a page of each list, so that the pages differ only by the number of rows behind them. */
 const SMALL = { workstations: 5_000, revisions: 100, auditEntries: 1_000 };
 const TIMES = 10;
 const LARGE = {

@@ -55,7 +55,7 @@ export async function measureClients(): Promise<Figure[]> {
   );
 }
 
-/** @returns what each workstation sends */
+/** @returns the report of each workstation */
 export async function enrolReports(
   data: string,
   { port, workstations }: { port: number; workstations: number },

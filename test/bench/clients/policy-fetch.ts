@@ -1,4 +1,4 @@
-// How a workstation asks for its policy.
+// The policy request of a workstation.
 import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
 import { POLICY_PATH } from "../fleet/fleet-requests.ts";
 import type { LoadRequest } from "../tools/load.ts";

@@ -1,4 +1,5 @@
-// How administrators slow down workstations: the rate of policy fetches alone, and while administrators do something.
+// The effect of administrators on workstations: the rate of policy fetches alone, and during requests of
+// administrators.
 import { atLeast, type Figure } from "../figures.ts";
 import { cleanEnvironment, load, onItsCore, script } from "../processes.ts";
 import { compareAlternating, median } from "../tools/compare.ts";
@@ -31,7 +32,8 @@ export async function measureFetches(
   const [alone, both] = await compareAlternating({
     rounds: ROUNDS,
     subjects: {
-      // The sender of the other subject takes a part of the measuring core, so this one has one, too: of a few more fetches.
+      // The sender of the other subject uses a part of the measuring core, so this subject has a sender of a few more
+      // fetches too.
       alone: async () => {
         const few = sendPaced({ ...administrators, requests, seconds: SECONDS });
         const { perSecond } = await fetches();

@@ -66,7 +66,7 @@ export async function measureFleet(): Promise<Figure[]> {
 
 /** A workstation uses a token for 15 minutes, so that the service sees the token of every sixth request for the first time. */
 const USES_OF_TOKEN = 6;
-/** of the tokens, before the measurement, however long it takes */
+/** number of tokens to send before the measurement */
 const SEEN_SHARE = Math.max(0, 1 - Math.max(1, (SECONDS * REQUESTS) / CADENCE_SECONDS) / USES_OF_TOKEN);
 const SEEING_CONNECTIONS = 32;
 /**
@@ -147,7 +147,7 @@ async function runFleet(
   const middleTokensMb = await tokensMb(fleet.port);
   await halfway();
   const result = await running;
-  // Memory rises and falls with each collection, so a single sample would say nothing.
+  // Memory rises and falls with each collection, so a single sample is not meaningful.
   const samples = taken();
   const quarter = Math.ceil(samples.length / 4);
   const { memoryMb: middleMb } = typical(samples.slice(quarter, 2 * quarter));

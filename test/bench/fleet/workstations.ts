@@ -22,7 +22,7 @@ const SCOPE = USER_SCOPES.join(" ");
 
 /**
  * Publishes a policy of about sixty kilobytes, and one without packages before it.
- * @returns what the reports of client-report.ts must contain to conform to each
+ * @returns the facts for conforming reports of client-report.ts, for each policy
  */
 export async function publishPolicies(
   installation: ExistingInstallation,

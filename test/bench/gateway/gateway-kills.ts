@@ -1,5 +1,5 @@
-// A service that is killed again and again while it creates keys. Afterwards every key of the gateway belongs to its user or is
-// gone. The rows of a killed process show its unfinished work.
+// A service that is killed again and again while it creates keys. Afterwards every key of the gateway belongs to its
+// user or has been removed. The rows of a killed process show its unfinished work.
 import { count, eq, gte } from "drizzle-orm";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { countRevocations } from "../../../src/domain/gateway/keys/store.ts";

@@ -1,7 +1,7 @@
-// The reference for catalog.ts and governance.ts, in a separate process: Bun.serve that sends the bytes of a file, or 304, without
-// any checks. Arguments: the file, its content type, its entity tag. With the argument `tokens` it also does what no server can
-// leave out that remembers verified tokens without keeping them: it finds the keyed digest of each token in a table. It believes a
-// new token.
+// The reference for catalog.ts and governance.ts, in a separate process: Bun.serve that sends the bytes of a file, or
+// 304, without any checks. Arguments: the file, its content type, its entity tag. With the argument `tokens` it also
+// does the minimum work of a server that caches verified tokens without storing them: it looks up the keyed digest of
+// each token in a table. It believes a new token.
 import { CompactTable } from "../../../src/domain/access/authentication/compact-table.ts";
 import { createKeyedDigest, DIGEST_WORDS } from "../../../src/platform/crypto/keyed-digest.ts";
 

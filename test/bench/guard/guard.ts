@@ -1,4 +1,4 @@
-// The cost of the guard, and that the very next request after a revocation under load is refused.
+// The cost of the guard, and the refusal of the first request after a revocation under load.
 import { decodeJwt } from "jose";
 import { DISTINCT_TOKENS, distinctTokens, firstSightsPerSecond, sendEachOnce } from "../distinct-tokens.ts";
 import { contest, type Figure } from "../figures.ts";

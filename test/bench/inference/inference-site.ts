@@ -22,7 +22,7 @@ export interface InferenceSite extends AsyncDisposable {
   service: Running;
   upstream: Running;
   bare: Running;
-  /** does what is indispensable for a request */
+  /** does only the indispensable work for a request */
   least: Running;
   /** undefined where nginx is not installed */
   nginx: Running | undefined;

@@ -6,7 +6,7 @@ import { BENCH_HEADER, PACE_MS, PIECE_BYTES, PIECES } from "./inference-load.ts"
 const desk = createKeyDesk(0);
 const JSON_BYTES = 2_048;
 const encoder = new TextEncoder();
-/** what the response has in addition to its text */
+/** members of the response in addition to its text */
 const FRAME_BYTES = 260;
 const answer = encoder.encode(
   JSON.stringify({

@@ -1,5 +1,6 @@
-// `bun run bench inference`: requests and streams through the executable, compared with the upstream itself, nginx if it is
-// installed, a proxy on this runtime that only forwards, one that does what is indispensable, and LiteLLM if the environment names it:
+// `bun run bench inference`: requests and streams through the executable, compared with the upstream itself, nginx if
+// it is installed, a proxy on this runtime that only forwards, one that does the indispensable work, and LiteLLM if the
+// environment names it:
 //   LITELLM  command of a LiteLLM proxy, for example /srv/litellm/bin/litellm
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

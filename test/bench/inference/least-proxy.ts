@@ -1,7 +1,7 @@
-// What a proxy on this runtime must do at least for a request, in a separate process: it finds out who sends it, from a database file
-// that other processes write, opens the user's key, forwards the request under that key, and has a thread write one row. It has none
-// of the product's limits, checks, errors, metrics or ends of streams. Arguments: the origin of the upstream, and a directory for its
-// files.
+// The minimum work of a proxy on this runtime, in a separate process: it identifies the sender from a database file
+// that other processes write, opens the user's key, forwards the request with that key, and has a thread write one row.
+// It has none of the product's limits, checks, errors, metrics or ends of streams. Arguments: the origin of the
+// upstream, and a directory for its files.
 import { Database } from "bun:sqlite";
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";

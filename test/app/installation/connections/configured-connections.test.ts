@@ -1,5 +1,5 @@
-// The repository connections of the configuration file: what is read, what disables a connection, and the effect of a changed file
-// (SRC-29 to SRC-31, SRC-47).
+// The repository connections of the configuration file: reading, causes of a disabled connection, and the effect of a
+// changed file (SRC-29 to SRC-31, SRC-47).
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
@@ -224,7 +224,7 @@ describe("a credential", () => {
     expect(connectionsOf(app).broken()[0]?.problems).toEqual(["private_key is not an RSA key in PEM"]);
   });
 
-  test("reads a changed credential again and keeps the former one if the file is missing or half-written (SRC-30)", () => {
+  test("reads a changed credential again, and keeps the former one while the file is missing or incomplete (SRC-30)", () => {
     const connections = connectionsOf(FORGE);
     expect(tokenOf(connections)).toBe("a-secret-token");
     secret("token", "another-secret-token");
@@ -237,7 +237,7 @@ describe("a credential", () => {
     expect(tokenOf(connections)).toBe("the-third-secret-token");
   });
 
-  test("stops using a connection whose file is gone at a reload (SRC-30)", () => {
+  test("stops using a connection at a reload if its file is missing (SRC-30)", () => {
     const config = configWith({ package_sources: { connections: [FORGE] } });
     const connections = new ConfiguredConnections(config);
     rmSync(join(directory, "token"));
@@ -247,7 +247,7 @@ describe("a credential", () => {
   });
 });
 
-describe("a faulty connection is disabled alone, with all its problems (SRC-30, SRC-31)", () => {
+describe("a faulty connection is disabled with all its problems, and the others keep working (SRC-30, SRC-31)", () => {
   const problemsOf = (faulty: object) => {
     const connections = connectionsOf(faulty, FORGE);
     expect(connections.list().map(({ id }) => id)).toEqual(["forge"]);

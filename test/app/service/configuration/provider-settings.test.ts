@@ -1,4 +1,4 @@
-// Starting and reloading with settings of the identity provider: what is logged, audited and applied.
+// Logs, audit entries and effects of a start and a reload with settings of the identity provider.
 import { expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ test("a change of the provider is audited once, and without its secret", async (
   expect(JSON.stringify([site.changes(), site.events()])).not.toMatch(/(?:first|second) secret/);
 });
 
-test("a reload puts new settings in force at once, and keeps the object of unchanged ones", async () => {
+test("a reload applies new settings immediately, and keeps the object of unchanged ones", async () => {
   await using site = await createSite(ssoSettingsOf(configOf("secret")));
   const before = site.current();
   await site.reload(configOf("secret"));
@@ -76,7 +76,7 @@ test("a reload puts new settings in force at once, and keeps the object of uncha
   expect(site.current()?.allowedDomains).toEqual(["example.com"]);
 });
 
-test("a reload without an issuer takes the provider out of force", async () => {
+test("a reload without an issuer removes the provider", async () => {
   await using site = await createSite(ssoSettingsOf(configOf("secret")));
   await site.start();
   await site.reload(loadConfig({ flags: {}, env: {}, cwd: import.meta.dir }));
@@ -91,7 +91,7 @@ test("nothing is logged or audited without a provider", async () => {
   expect([site.events(), site.changes()]).toEqual([[], []]);
 });
 
-test("settings that cannot be used are logged and change nothing", async () => {
+test("unusable settings are logged and change nothing", async () => {
   await using site = await createSite(ssoSettingsOf(configOf("secret")));
   const before = site.current();
   await site.reload(undefined); // logged by reloadSettings

@@ -1,4 +1,4 @@
-// What a start logs about provisioning that is configured but cannot work.
+// Log lines of a start about provisioning that is configured but cannot work.
 import { expect, test } from "bun:test";
 import { startProvisioning } from "../../../../src/app/service/configuration/provisioning-start.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
@@ -23,7 +23,7 @@ async function warningsOf(options: TestServerOptions = {}) {
   return lines.map((line) => JSON.parse(line));
 }
 
-test("a start warns how many provisioned users cannot sign in, and says what to do", async () => {
+test("a start warns about provisioned users who cannot sign in, with their number and a remedy", async () => {
   const warnings = await warningsOf();
   expect(warnings).toEqual([
     expect.objectContaining({
@@ -68,7 +68,7 @@ test.each(["invited", "jit"] as const)(
   },
 );
 
-test("a start does not warn where an identity provider signs the users in", async () => {
+test("a start does not warn if an identity provider signs the users in", async () => {
   expect(await warningsOf({ identity: { hasProvider: true } })).toEqual([]);
   expect(await warningsOf({ identity: { mode: "oidc" } })).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// A reload of settings that cannot be read: what is logged.
+// Log lines of a reload of unreadable settings.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ test.each([
   ["log:\n  level: debug\n", ["config.reloaded"]],
   ["log:\n  level: loud\n", ["config.rejected", "config.problem"]],
   ["- a\n", ["config.rejected", "config.problem"]],
-])("a reload is reported as done only if the settings are valid: %j", async (text, events) => {
+])("a reload is reported as successful only if the settings are valid: %j", async (text, events) => {
   const file = join(folder.path, "quartermaster.yaml");
   writeFileSync(file, "log:\n  level: info\n");
   const config = loadConfig({ flags: { config: file }, env: {}, cwd: folder.path });

@@ -77,7 +77,7 @@ test.each([AUDIT_RETENTION_DAYS.min - 1, AUDIT_RETENTION_DAYS.max + 1])("%d days
   expect(load).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ detail })] }));
 });
 
-test("FWD-2 FWD-5 a receiver that is down is tried every ten seconds, logged once, and counted", async () => {
+test("FWD-2 FWD-5 a receiver that is down is contacted every ten seconds, logged once, and counted", async () => {
   let isDown = true;
   const receiver: Receiver = {
     async send() {

@@ -26,7 +26,7 @@ function start({ domain, world }: TestServer, random = 0, write: (line: string) 
   return scheduler;
 }
 
-test("INF-50 the catalog is refreshed at each start, whenever it was refreshed last", async () => {
+test("INF-50 the catalog is refreshed at each start, regardless of its last refresh", async () => {
   const world = await site();
   for (const times of [1, 2]) {
     const scheduler = start(world);

@@ -1,4 +1,5 @@
-// Whether Litestream has copied every commit in the log of a real database. Its files are written here: of 0.5, only the header.
+// Checks whether Litestream has copied every commit in the log of a real database. The tests write Litestream's files;
+// for 0.5, only the header.
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -19,7 +20,7 @@ function createDatabase(name: string): { db: Database; path: string; taken: stri
   return { db, path, taken: join(folder, `${name}.ltx`) };
 }
 
-/** Writes what Litestream writes after it has copied the log up to its present end. */
+/** Writes the file of Litestream after a copy of the whole log. */
 function copyLog({ path, taken }: { path: string; taken: string }): void {
   const log = readFileSync(`${path}-wal`);
   const header = Buffer.alloc(100);
@@ -55,7 +56,7 @@ test("STB-2 a transaction that was rolled back is not missing", () => {
   db.close();
 });
 
-test("STB-2 a log that began again has commits that were not copied, and an empty one has none", () => {
+test("STB-2 a restarted log has commits that were not copied, and an empty log has none", () => {
   const { db, path, taken } = createDatabase("again");
   note(db);
   copyLog({ path, taken });
@@ -93,7 +94,7 @@ test("files without an answer get no verdict", () => {
   expect(isLogCopied(path, taken)).toBeUndefined();
 });
 
-test("STB-2 looking at the index keeps SQLite's locks on it", () => {
+test("STB-2 reading the index keeps SQLite's locks on it", () => {
   const { db, path, taken } = createDatabase("locked");
   note(db);
   const { ino } = statSync(`${path}-shm`);

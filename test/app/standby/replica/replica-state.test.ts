@@ -1,4 +1,4 @@
-// Which changes the replica lacks, found in the files of Litestream on both sides, and the finding of `doctor`.
+// The changes that the replica lacks, from Litestream's files on both sides, and the finding of `doctor`.
 import { describe, expect, test } from "bun:test";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";
 import {
@@ -34,12 +34,12 @@ describe("STB-2 the replica", () => {
     expect(state).toEqual({ position: at(3), missingSinceMs: undefined, missingTransactions: 0 });
   });
 
-  test("lacks what Litestream has taken and not sent, from the first of these transactions on", () => {
+  test("lacks the transactions that Litestream has taken but not sent", () => {
     const state = compare(at(1), local(), START_MS + MINUTE_MS);
     expect(state).toMatchObject({ missingSinceMs: START_MS + 2 * SECOND_MS, missingTransactions: 2 });
   });
 
-  test("lacks what Litestream has not noticed for a while", () => {
+  test("lacks a write that Litestream has not noticed for some time", () => {
     const lastWriteMs = START_MS + 4 * SECOND_MS;
     const look = (nowMs: number) => compare(at(3), local({ lastWriteMs }), nowMs).missingSinceMs;
     expect(look(lastWriteMs + STALLED_AFTER_MS)).toBeUndefined();
@@ -55,7 +55,7 @@ describe("STB-2 the replica", () => {
     expect(look(true, lastProgressMs + MINUTE_MS)).toBeUndefined();
   });
 
-  test("lacks what was written after its newest point if Litestream has left nothing here", () => {
+  test("lacks writes after its newest point if there are no files of Litestream here", () => {
     const nothing = local({ taken: [], lastProgressMs: undefined, lastWriteMs: START_MS + MINUTE_MS });
     expect(compare(at(3), nothing, START_MS + 2 * MINUTE_MS).missingSinceMs).toBe(at(3).atMs);
   });
@@ -79,7 +79,7 @@ describe("STB-2 the replica", () => {
   });
 });
 
-test("STB-2 doctor says what would be lost now", () => {
+test("STB-2 doctor reports the writes that would be lost now", () => {
   const comparedTo = (position: Parameters<typeof compare>[0], nowMs = START_MS + MINUTE_MS) =>
     replicaLagFinding(checkOf("replica"), compare(position, local(), nowMs), nowMs);
   expect(comparedTo(at(3))).toMatchObject({
