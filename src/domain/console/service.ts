@@ -21,7 +21,7 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-export { type ListColumn, PAGE_SIZES, storedPath } from "./lists.ts";
+export { choiceProblems, findConsoleList, type ListColumn, PAGE_SIZES, storedPath } from "./lists.ts";
 export * from "./model.ts";
 
 /** The user who saves something. */

@@ -2,7 +2,6 @@
 // refusals into pages. Routes of the console pass their work to `show` and `act`, and make none of these decisions themselves.
 import { setImmediate } from "node:timers/promises";
 import { isAuditor } from "../../domain/console/service.ts";
-import { DomainError } from "../../platform/errors.ts";
 import type { Browser, Visitor } from "../auth/browser.ts";
 import type { UploadTimes } from "../http/bodies/streamed-body.ts";
 import { openStreamedForm, type StreamedForm } from "../http/bodies/streamed-form.ts";
@@ -17,9 +16,11 @@ import { type Feature, type NavigationGroup, type Needs, navigationFor } from ".
 import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
 import { failedPage, forbiddenPage, staleFormPage, tooLongPage, unconfirmedPage } from "./frame/refusals.tsx";
 import { htmlAnswer } from "./html-response.ts";
+import { hasUnknownColumns } from "./list/unknown-columns.ts";
 import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
 import { createSignInAgain } from "./sign-in-again.ts";
+import { staleness } from "./stale-form.ts";
 import { createTargetPage } from "./system/target-page.ts";
 
 /** The action is done: the browser is redirected to a page that shows the message. */
@@ -154,17 +155,6 @@ const createAct =
     return response;
   };
 
-/** @returns whether the form was made in an earlier session */
-function staleness(check: () => void): boolean {
-  try {
-    check();
-    return false;
-  } catch (error) {
-    if (error instanceof DomainError && error.reason === "form.stale") return true;
-    throw error;
-  }
-}
-
 /** @returns `actFile`, which hands the fields of the form to `act` */
 const createFileAction =
   (browser: Browser, { readerOf, answer, forbid, signInAgain }: Frame) =>
@@ -252,8 +242,10 @@ function createFrame(context: RouteContext, browser: Browser) {
   };
 
   /** Relative times count from the rendering, because the work of the page may have taken seconds. */
-  const answer = (asking: Reader, page: Answer): Response => {
-    if (page instanceof Response) return page;
+  const answer = (asking: Reader, found: Answer): Response => {
+    if (found instanceof Response) return found;
+    const isWrong = (found.status ?? 200) === 200 && hasUnknownColumns(asking.url);
+    const page = isWrong ? { ...found, status: 400, isError: true } : found;
     const reader = { ...asking, nowMs: clock.nowMs() };
     const notice = noticeOf(reader.request, baseUrl());
     const chrome = chromeOf(reader);

@@ -12,7 +12,8 @@ import { Empty } from "./first-step.tsx";
 import { labelsAddress } from "./labels.ts";
 import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
 import { isPageSelected, Selectable, searchOf, singularOf } from "./selection.tsx";
-import { UsualForm, Views } from "./views.tsx";
+import { columnProblems } from "./unknown-columns.ts";
+import { UnusableView, UsualForm, Views } from "./views.tsx";
 
 /** Screens on which a row is a card, as in console.css. */
 const CARDS = "(max-width: 45rem)";
@@ -25,15 +26,19 @@ export const listStatus = ({ problems = [] }: Pick<List<never>, "problems">): nu
 export function ListView<Row>({ list }: { list: List<Row> }) {
   const reader = useReader();
   const values = listValues(reader);
-  const { filters, rows, problems = [] } = list;
+  const { filters, rows } = list;
+  const problems = [...(list.problems ?? []), ...columnProblems(reader.url)];
   const isFiltered = filters.some(({ name }) => values[name] !== undefined);
   return (
     <div id="list" data-region>
       <Views />
       <FilterForm filters={filters} values={values} problems={problems} />
-      <Total list={list} />
+      <Total list={{ ...list, problems }} />
       {problems.length > 0 ? (
-        <FilterProblems title="These filters cannot be used" problems={problems} filters={filters} />
+        <>
+          <FilterProblems title="These filters cannot be used" problems={problems} filters={filters} />
+          <UnusableView />
+        </>
       ) : rows.length === 0 ? (
         <Nothing list={list} isFiltered={isFiltered} />
       ) : (
@@ -48,7 +53,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
             Download as CSV
           </a>
         )}
-        {rows.length > 0 && <ColumnChoice columns={list.columns} values={values} />}
+        {rows.length > 0 && problems.length === 0 && <ColumnChoice columns={list.columns} values={values} />}
         {problems.length === 0 && <AsCommand command={list.command} api={list.api} />}
       </div>
     </div>

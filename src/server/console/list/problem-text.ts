@@ -27,6 +27,10 @@ const PLACES: Readonly<Record<string, { text: string; without(url: URL): string 
     text: "The list has no such order. Show it in its usual order",
     without: (url) => addressWith(url, { sort: undefined }),
   },
+  columns: {
+    text: "The list has no such columns. Show its usual columns",
+    without: (url) => addressWith(url, { columns: undefined }),
+  },
 };
 
 /** @param url of the page that is shown */

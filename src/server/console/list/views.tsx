@@ -16,6 +16,8 @@ import { Text, useReader } from "../parts/values.tsx";
 export const VIEWS_PATH = `${CONSOLE}/me/views`;
 export const USUAL_PATH = `${VIEWS_PATH}/usual`;
 
+export const removeViewPath = (id: string): string => `${VIEWS_PATH}/${id}/remove`;
+
 export const viewAddress = ({ path, query }: Pick<SavedView, "path" | "query">): string =>
   query === "" ? path : `${path}?${query}`;
 
@@ -47,6 +49,31 @@ export function Views() {
       )}
       {query !== "" && views.every((view) => view.query !== query) && <SaveView />}
     </div>
+  );
+}
+
+/** Explains a saved view that an earlier version stored, or whose user or group no longer exists. */
+export function UnusableView() {
+  const { url, savedViews, visitor } = useReader();
+  const query = viewQuery(url.search);
+  const view = savedViews().find((each) => each.path === storedPath(url.pathname) && each.query === query);
+  if (view === undefined) return null;
+  return (
+    <p>
+      The saved view “<Text value={view.name} />” asks for values that the list does not have.{" "}
+      <a href={url.pathname}>Open the list without them</a>
+      {view.ownerId === visitor.principal.userId ? (
+        <>
+          {" or "}
+          <a href={removeViewPath(view.id)} data-dialog="">
+            remove the view
+          </a>
+          .
+        </>
+      ) : (
+        ". Another administrator shares this view."
+      )}
+    </p>
   );
 }
 

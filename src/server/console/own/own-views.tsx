@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 import type { ListAddress, SavedView } from "../../../domain/console/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
-import { VIEWS_PATH, viewAddress } from "../list/views.tsx";
+import { removeViewPath, VIEWS_PATH, viewAddress } from "../list/views.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
@@ -77,7 +77,7 @@ function Table({ views, labels }: Omit<OwnViews, "lists">) {
             <td data-label="Shown to">{view.isShared ? "All administrators" : "You"}</td>
             <td data-label="Action">
               {view.ownerId === visitor.principal.userId ? (
-                <a href={`${VIEWS_PATH}/${view.id}/remove`} data-dialog>
+                <a href={removeViewPath(view.id)} data-dialog>
                   Remove <span class="visually-hidden">{visibleText(view.name)}</span>
                 </a>
               ) : (
@@ -104,7 +104,7 @@ export const removeViewPage = ({ id, name, isShared }: SavedView, email: string)
         its rows do not change.
       </>,
     ],
-    action: `${VIEWS_PATH}/${id}/remove`,
+    action: removeViewPath(id),
     verb: "Remove",
     back: VIEWS_PATH,
     breadcrumbs: BREADCRUMBS,

@@ -76,8 +76,7 @@ export const peopleArea: Area = {
     { title: "Groups", open: "/console/groups" },
     { title: "Logins", open: "/console/logins" },
     {
-      title: "Browser",
-      state: "of one login",
+      title: "Login: browser",
       open: async (page) => {
         await page.goto("/console/logins?kind=login_session");
         const first = page
