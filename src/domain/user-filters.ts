@@ -1,4 +1,4 @@
-// Filters of users by what other areas know about them: the groups of an identity provider, and workstations.
+// Filters of users by facts of other areas: the groups of an identity provider, and workstations.
 import { DomainError, type Problem } from "../platform/errors.ts";
 import type { Clients } from "./clients/service.ts";
 import type { UserQuery } from "./identity/service.ts";
@@ -9,17 +9,17 @@ import { readWord } from "./shared/page.ts";
 /** Value of the filter for users without a workstation. */
 export const NO_WORKSTATION = "none";
 
-/** Which users, before any check. */
+/** Unchecked filters of users. */
 export interface UserFilterQuery {
   /** id, name or external id of a group */
   group?: string | undefined;
   /** NO_WORKSTATION */
   workstations?: string | undefined;
-  /** users whose workstations did not report for so many days, and those without one */
+  /** users without a workstation that reported within that many days */
   notSeenForDays?: number | undefined;
 }
 
-/** @returns the filters for `users.list`, with their problems, which it refuses */
+/** @returns the filters for `users.list`, and their problems, which it reports */
 export function readUserFilters(
   { clients, scim }: { clients: Pick<Clients, "inventory">; scim: Pick<Scim, "directory"> },
   { organizationId, ...query }: UserFilterQuery & { organizationId: string },
@@ -38,7 +38,7 @@ export function readUserFilters(
   };
 }
 
-/** @returns the members; a group that does not exist is a problem of the filter */
+/** @returns the members; an unknown group is a problem of the filter */
 function groupIn(
   { directory }: Pick<Scim, "directory">,
   {

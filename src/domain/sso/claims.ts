@@ -9,7 +9,7 @@ const SECOND_MS = 1000;
 type ReadSettings = Pick<SsoSettings, "externalIdClaim" | "groupsClaim" | "requiredClaims">;
 
 /**
- * @param claims of a verified token, so that `iss` and `sub` are texts
+ * @param claims of a verified token; `iss` and `sub` are texts
  * @returns the person
  * @throws DomainError `sso.claims_invalid` for a text that is too long, has control characters or is not valid Unicode
  */
@@ -35,14 +35,14 @@ export function readPerson(claims: VerifiedClaims, settings: ReadSettings): Pers
   };
 }
 
-/** Some providers send the text `"true"`. Every other value denies it. */
+/** Some providers send the text `"true"`. Every other value means false. */
 function readVerified(value: unknown): Person["emailVerified"] {
   if (value === undefined || value === null) return "absent";
   return value === true || value === "true";
 }
 
 /**
- * A list that the provider shortened or left out is unknown, not empty.
+ * A list that the provider shortened or omitted is unknown, not empty.
  * @source Microsoft identity platform, "Groups overage claim": `hasgroups`, `_claim_names.groups`
  */
 function readGroups(claims: VerifiedClaims, path: string): Groups {
@@ -56,7 +56,7 @@ function readGroups(claims: VerifiedClaims, path: string): Groups {
   return known.length === value.length ? { known } : { unknown: "malformed" };
 }
 
-/** @returns the claim of this name, or else the nested claim that the dots lead to */
+/** @returns the claim with this name, or else the nested claim at this dotted path */
 function valueAt(claims: VerifiedClaims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   return path

@@ -6,14 +6,14 @@ import type { ProviderRequest } from "./provider/provider-requests.ts";
 /** Ends every login of a user, in the transaction of the change that requires it; access provides it. */
 export type EndLogins = (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => void;
 
-/** The browser sessions that a provider ended: its own sessions, or every session of a user. */
+/** Selects browser sessions that a provider ended: its own sessions, or every session of a user. */
 export type EndedAtProvider =
-  /** with a user, also the user's sessions for which the provider named no session of its own */
+  /** with a user, also the user's sessions without a provider session */
   | { issuer: string; providerSessionId: string; userId: string | undefined }
   | { userId: string; issuer?: undefined };
 
 /**
- * Ends browser sessions and the device logins that they are deciding, and the grants too if asked; access provides it.
+ * Ends browser sessions and the device logins that they are deciding, and on request the grants; access provides it.
  * @returns how many sessions and grants were open
  */
 export type EndProviderSessions = (
@@ -28,6 +28,6 @@ export type SignInOutcome = "signed_in" | SsoReason;
 export interface SsoObserver {
   /** after each request to the provider */
   requested(request: ProviderRequest): void;
-  /** after each sign-in, and after each refusal to begin one */
+  /** after each sign-in, and after each refused start of one */
   ended(outcome: SignInOutcome): void;
 }

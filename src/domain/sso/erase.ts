@@ -1,4 +1,4 @@
-// Erases a person's identities at providers.
+// Erases a user's identities at providers.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import { removeExpectations } from "./identities/expected-store.ts";
 import { removeOf } from "./identities/identities-store.ts";

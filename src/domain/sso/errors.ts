@@ -1,5 +1,5 @@
-// Refusals of sign-in at an identity provider. Each says what happened and who can help; none repeats a claim, a group, or whether
-// an account exists.
+// Refusals of sign-in at an identity provider. Each explains what happened and who can help. None reveals a claim, a group, or
+// whether an account exists.
 import { DomainError, type ErrorDetails, type ErrorKind } from "../../platform/errors.ts";
 import { SSO_REASONS, type SsoReason } from "./model.ts";
 
@@ -19,7 +19,7 @@ export const claimsInvalid = (cause: string) =>
     },
   );
 
-/** The browser did not begin this sign-in, took too long, or used it before. */
+/** The browser did not begin this sign-in, took too long, or has already used it. */
 export const stateUnknown = () =>
   refusal(
     "invalid",
@@ -82,6 +82,6 @@ export const userProtected = () =>
     { hint: "sign in with the recovery password" },
   );
 
-/** @returns the reason if it is one of a sign-in at the provider */
+/** @returns the reason if it belongs to a sign-in at the provider */
 export const ssoReasonOf = (error: unknown): SsoReason | undefined =>
   error instanceof DomainError ? SSO_REASONS.find((known) => known === error.reason) : undefined;

@@ -1,10 +1,10 @@
-// A person as the identity provider describes them, and the reasons why a sign-in is refused. claims.ts reads a person from verified
-// claims; the rules in admission/ decide whether the person may sign in, and as whom.
+// A person described by the identity provider, and the reasons for refusing a sign-in. claims.ts reads a person from verified
+// claims; admission/ decides whether the person may sign in, and as which user.
 
-/** Claims of a verified ID token, completed by userinfo. Only those that the rules need are kept. */
+/** Claims of a verified ID token, completed by userinfo; only those that the rules need. */
 export type VerifiedClaims = Readonly<Record<string, unknown>>;
 
-/** Group names, or the reason why the list is not known. An unknown list never makes, promotes or demotes anybody. */
+/** Group names, or the reason why the list is not known. An unknown list never creates, promotes or demotes a user. */
 export type Groups =
   | { known: readonly string[] }
   | { unknown: "absent" | "overage" | "malformed" | "too_many" };
@@ -13,9 +13,9 @@ export type Groups =
 export interface Person {
   issuer: string;
   subject: string;
-  /** as the provider gave it; undefined without an address */
+  /** the provider's address; undefined without one */
   email: string | undefined;
-  /** whether the provider vouches for the address; `absent` if it does not say */
+  /** whether the provider has verified the address; `absent` if it does not say */
   emailVerified: boolean | "absent";
   /** for display only */
   name: string | undefined;
@@ -30,7 +30,7 @@ export interface Person {
   acr: string | undefined;
 }
 
-/** The reasons why a sign-in at the provider fails: the label of the metric, and the reason that pages and logs name. */
+/** The reasons for a failed sign-in at the provider, which metrics, pages and logs name. */
 export const SSO_REASONS = [
   "sso.state",
   "sso.cancelled",
@@ -64,8 +64,8 @@ export const SSO_REASONS = [
 export type SsoReason = (typeof SSO_REASONS)[number];
 
 /**
- * Failures that only a browser reported. Anybody can begin a sign-in and invent its end, so operators see these as reports. They never
- * replace a failure that the service saw.
+ * Failures that only a browser reported. Operators see them as reports, because anyone can begin a sign-in and forge its end. They
+ * never replace a failure that the service saw itself.
  */
 const REPORTED_BY_BROWSER: ReadonlySet<string> = new Set<SsoReason>([
   "sso.callback_error",
@@ -77,11 +77,11 @@ export const isReportedByBrowser = (reason: string): boolean => REPORTED_BY_BROW
 
 export const CLAIM_TEXT_LENGTH_MAX = 320;
 
-/** @returns why a text of a claim is not accepted; undefined for one that is */
+/** @returns why the text of a claim is not accepted; undefined if it is */
 export function claimTextProblem(text: string): string | undefined {
   if (text.length > CLAIM_TEXT_LENGTH_MAX) return "is too long";
   if (/\p{Cc}/u.test(text)) return "has control characters";
-  // The database keeps half of a surrogate pair as U+FFFD, which would make different subjects equal.
+  // The database stores half of a surrogate pair as U+FFFD, which would make different subjects equal.
   return text.isWellFormed() ? undefined : "is not valid Unicode";
 }
 export const GROUPS_MAX = 1000;

@@ -26,7 +26,7 @@ export interface ProviderChangeDependencies {
   origin(): string;
 }
 
-/** @returns whether the settings differ from those that were recorded last */
+/** @returns whether the settings differ from the last recorded ones */
 export async function recordProviderChange(
   { db, audit, auditLog, sealing, origin }: ProviderChangeDependencies,
   actor: Actor,
@@ -45,7 +45,7 @@ export async function recordProviderChange(
 
 /**
  * A change of `server.public_url` changes the redirect URI, and the provider then refuses every sign-in.
- * @returns the redirect URI that was in force at that time; undefined if it is not known
+ * @returns the redirect URI at that time; undefined if it is not known
  */
 export function redirectUriAt(
   { auditLog }: Pick<ProviderChangeDependencies, "auditLog">,
@@ -61,7 +61,7 @@ export function redirectUriAt(
 
 const NONE = { issuer: null };
 
-/** Without secrets: a keyed digest shows that a credential was replaced. */
+/** Settings without secrets; a keyed digest shows that a credential was replaced. */
 function documentOf(
   settings: SsoSettings,
   { sealing, origin }: { sealing: Pick<Sealing, "mac">; origin: string },

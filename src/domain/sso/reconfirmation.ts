@@ -1,12 +1,12 @@
-// People must sign in at the provider again from time to time, because without SCIM this service does not learn that a person
-// left. Users who never signed in at a provider are not affected.
+// Users must periodically sign in at the provider again, because without SCIM this service does not learn that a person left. Users
+// who never signed in at a provider are not affected.
 import { HOUR_MS } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { IsConfirmed } from "../access/service.ts";
 import * as identities from "./identities/identities-store.ts";
 import type { CurrentSsoSettings } from "./settings.ts";
 
-/** How long before the end `status` warns. */
+/** How early `status` warns. */
 const RECONFIRMATION_WARNING_MS = 24 * HOUR_MS;
 
 /** @returns the check, which access makes at each refresh of a grant and each use of a browser session */

@@ -1,12 +1,12 @@
-// What an administrator registers at the provider for this service.
+// The URIs that an administrator registers at the provider.
 import { scopesOf } from "./provider/client/authorization.ts";
 import type { SsoSettings } from "./settings.ts";
 
-/** Where the provider sends browsers back; followed by the provider id. */
+/** Path to which the provider sends browsers back; the provider id follows. */
 export const CALLBACK_PATH = "/api/auth/callback";
-/** Where the provider announces logouts; followed by the provider id. */
+/** Path for the provider's logout announcements; the provider id follows. */
 export const LOGOUT_PATH = "/api/auth/backchannel-logout";
-/** Where the provider sends browsers after a sign-out there. */
+/** Path to which the provider sends browsers after a sign-out there. */
 export const SIGNED_OUT_PATH = "/signed-out";
 
 /** URIs of this service; null while its origin is not known. */

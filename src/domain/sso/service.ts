@@ -57,7 +57,7 @@ export type SsoDependencies = Omit<AdmissionDependencies, "announced"> &
     sealing: Pick<Sealing, "mac" | "seal" | "open">;
   };
 
-/** Refusals by which an operator sees that the provider or the settings must change. */
+/** Refusals that show an operator that the provider or the settings must change. */
 const SHOWN_TO_OPERATORS: ReadonlySet<SignInOutcome> = new Set(["sso.groups_overage", "sso.claims_invalid"]);
 
 export type Sso = ReturnType<typeof createSso>;
@@ -84,8 +84,8 @@ export function createSso(dependencies: SsoDependencies) {
     logout: new ProviderLogout({ ...dependencies, announced }),
 
     /**
-     * @returns the person that verified claims describe, by the rules in force
-     * @throws DomainError `sso.claims_invalid`; `sso.state` if a reload removed the provider in the meantime
+     * @returns the person that verified claims describe, by the current rules
+     * @throws DomainError `sso.claims_invalid`; `sso.state` if a reload removed the provider meanwhile
      */
     personIn(claims: VerifiedClaims): Person {
       const current = settings();
@@ -115,7 +115,7 @@ export function createSso(dependencies: SsoDependencies) {
       return current && registrationOf(origin(), current);
     },
 
-    /** Checks the provider before anybody signs in. @throws DomainError `sso.not_configured` */
+    /** Checks the provider before anyone signs in. @throws DomainError `sso.not_configured` */
     verify: (organizationId: string) => verifyConfigured(dependencies, provider, organizationId),
 
     /** @returns whether the provider was configured, changed or removed since this was last called */

@@ -3,7 +3,7 @@
 import type { Secret } from "../../platform/secret.ts";
 import type { Role } from "../identity/service.ts";
 
-/** Who may sign in: users made by SCIM; users that exist, and invited people; or anyone the rules admit. */
+/** Who may sign in: users created by SCIM; existing users and invited people; or anyone the rules admit. */
 type Provisioning = "scim" | "invited" | "jit";
 
 /** How this service identifies itself at the token endpoint. */
@@ -21,9 +21,9 @@ export interface SsoSettings {
   providerName: string;
   extraScopes: readonly string[];
   provisioning: Provisioning;
-  /** an address without `email_verified` counts as verified */
+  /** whether an address without `email_verified` counts as verified */
   trustEmail: boolean;
-  /** dotted path; undefined: nobody is linked by external id */
+  /** dotted path; undefined: no user is linked by external id */
   externalIdClaim: string | undefined;
   /** dotted path */
   groupsClaim: string;
@@ -46,5 +46,5 @@ export interface SsoSettings {
   ca: string | undefined;
 }
 
-/** The settings in force; undefined without a provider. A function, because a reload replaces them. */
+/** Returns the current settings, which a reload replaces; undefined without a provider. */
 export type CurrentSsoSettings = () => SsoSettings | undefined;

@@ -22,11 +22,11 @@ export const OidcStatus = Type.Object({
   last_success_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
 });
 
-/** @returns the state; without a provider only that there is none */
+/** @returns the state, even without a provider */
 export function oidcStatus(
   settings: SsoSettings | undefined,
   record: ProviderRecord | undefined,
-  /** of this service; empty if it is not known */
+  /** origin of this service; empty if it is not known */
   origin: string,
 ): Static<typeof OidcStatus> {
   const lastSuccessAtMs = record?.lastSuccessAtMs ?? null;

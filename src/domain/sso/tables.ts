@@ -1,5 +1,5 @@
-// Tables of company sign-in: identities at providers, users expected at another one, what is known about each provider, and
-// used logout tokens. Login sessions are in access/tables.ts; migrations/ contains the SQL.
+// Tables of company sign-in: identities at providers, users expected at another provider, facts about each provider, and used
+// logout tokens. Login sessions are in access/tables.ts; migrations/ contains the SQL.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const userIdentities = sqliteTable(
@@ -29,7 +29,7 @@ export const expectedIdentities = sqliteTable(
 
 export const identityProviders = sqliteTable("identity_providers", {
   issuer: text("issuer").primaryKey(),
-  /** the discovery document as it was received */
+  /** the discovery document in its received form */
   metadata: text("metadata"),
   metadataAtMs: integer("metadata_at_ms"),
   lastErrorReason: text("last_error_reason"),

@@ -1,5 +1,5 @@
-// The rules for an uploaded logo or icon: a PNG or SVG image whose content matches its type. It is served with a policy under
-// which nothing in it can run (server/routes/branding-images.ts).
+// The rules for an uploaded logo or icon: a PNG or SVG image whose content matches its type. It is served with a content security
+// policy under which nothing in it can run (server/routes/branding-images.ts).
 import { DomainError } from "../../platform/errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import type { IMAGE_TYPES } from "./tables.ts";
@@ -8,16 +8,16 @@ const BRANDING_IMAGES = ["logo", "icon"] as const;
 export type ImageKind = (typeof BRANDING_IMAGES)[number];
 
 export const IMAGE_BYTES_MAX = 256 * 1024;
-/** Pixels. Browsers keep four bytes or more for each pixel of a PNG, however small its file is. */
+/** Maximum pixels per side. Browsers use at least four bytes for each pixel of a PNG, however small its file is. */
 export const IMAGE_SIDE_MAX = 2_048;
 
-/** Of the digest in the address, which makes browsers read a new image immediately. */
+/** Length of the digest in the URL, which makes browsers load a new image immediately. */
 const DIGEST_CHARACTERS = 12;
 
 /** @returns the path at which the uploaded image is served */
 export const imagePath = <Kind extends ImageKind>(kind: Kind) => `/branding/${kind}` as const;
 
-/** @returns the address of an uploaded image */
+/** @returns the URL of an uploaded image */
 export const imageAddress = (baseUrl: string, kind: ImageKind, bytes: Uint8Array): string =>
   `${baseUrl}${imagePath(kind)}?v=${sha256Hex(bytes).slice(0, DIGEST_CHARACTERS)}`;
 
@@ -27,7 +27,7 @@ export interface BrandingImage {
 }
 
 /**
- * @returns the image with the type that its content has
+ * @returns the image with the type of its content
  * @throws DomainError `branding.invalid_logo`, `branding.invalid_icon`
  */
 export function readImage(kind: ImageKind, bytes: Uint8Array<ArrayBuffer>): BrandingImage {

@@ -1,4 +1,4 @@
-// Branding of an organization: everybody may read it, its administrators replace it.
+// Branding of an organization: everyone may read it, and its administrators may replace it.
 import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Audit } from "../audit/service.ts";
@@ -26,10 +26,10 @@ export interface BrandingDependencies {
 
 export function createBranding({ db, audit, identity }: BrandingDependencies) {
   return {
-    /** Grows whenever a branding may have changed, by us or by another process. */
+    /** Grows whenever this or another process may have changed a branding. */
     revision: (): number => db.revision("branding"),
 
-    /** @returns the branding of the organization of this data directory, for callers who belong to none */
+    /** @returns the branding of this data directory's organization, for unauthenticated callers */
     current(): Branding {
       const organization = identity.findOrganization(db.read);
       return (organization && store.findBranding(db.read, organization.id)) ?? NONE;
@@ -44,8 +44,8 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
     },
 
     /**
-     * Keeps an uploaded image and makes its address that of the branding.
-     * @param address of the uploaded image, which contains its digest
+     * Stores an uploaded image and uses its URL in the branding.
+     * @param address URL of the uploaded image, which contains its digest
      * @throws DomainError `branding.invalid_logo`, `branding.invalid_icon`
      */
     uploadImage(actor: Actor, { kind, bytes, address, expect }: UploadedImage): Promise<Branding> {
@@ -61,8 +61,8 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
     },
 
     /**
-     * Throws what `update` would throw, and changes nothing.
-     * @returns the branding as `update` would leave it
+     * Throws what `update` would throw, without changing anything.
+     * @returns the branding after `update`
      */
     checkUpdate({ organizationId }: Actor, update: BrandingUpdate, expect?: Expectation<Branding>): Branding {
       const before = store.findBranding(db.read, organizationId) ?? NONE;
@@ -72,7 +72,7 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
     },
 
     /**
-     * Replaces both addresses; an absent, null or blank one is cleared. The same values again change nothing.
+     * Replaces both URLs; an absent, null or blank one is cleared. Equal values change nothing.
      * @throws DomainError `branding.invalid`
      */
     async update(actor: Actor, update: BrandingUpdate, expect?: Expectation<Branding>): Promise<Branding> {

@@ -1,4 +1,4 @@
-// Records in the audit log that somebody exported a list: who, which list, with which filters, and how many rows.
+// Records exports of lists in the audit log: the actor, the list, its filters, and the number of rows.
 import type { Db } from "../../platform/database/database.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
@@ -6,9 +6,9 @@ import type { Actor } from "../shared/actor.ts";
 export interface ListExport {
   /** for example `clients` */
   list: string;
-  /** query of the list, as in its address */
+  /** query of the list, as in its URL */
   filter: string;
-  /** rows that were sent */
+  /** number of rows sent */
   rows: number;
 }
 

@@ -1,5 +1,5 @@
-// The health of the parts that answers depend on, for clients and monitors: the database, the stores of packages and sessions,
-// gateway keys, and the inference proxy if there is one. A fault has a name and a few general words, never details.
+// The health of the components that requests depend on, for clients and monitors: the database, the stores of packages and
+// sessions, gateway keys, and the inference proxy if there is one. A problem has a name and a short general text, never details.
 // Source: handbook: observe, Health.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Blobs, StoreState } from "../../platform/blobs/blobs.ts";
@@ -11,7 +11,7 @@ import * as store from "./store.ts";
 
 /** How long a report is reused, so that frequent callers do not cause frequent requests to the proxy. */
 export const HEALTH_KEPT_MS = 5 * SECOND_MS;
-/** Anybody may ask for the state of the session store, which may be on another machine. */
+/** How long the state of the session store is cached, because anyone may request it and the store may be on another machine. */
 export const STORE_STATE_KEPT_MS = 10 * SECOND_MS;
 
 const DependencyCheck = Type.Object({
@@ -32,7 +32,7 @@ export interface HealthDependencies {
   clock: Clock;
   /** of packages */
   blobs: Pick<Blobs, "state">;
-  /** of captured sessions; may ask another machine */
+  /** state of the session store; may call another machine */
   sessions: { storeState(): Promise<StoreState> };
   gateway: Pick<Gateway, "mode" | "isReadable">;
   /** undefined if there is no proxy */
@@ -50,7 +50,10 @@ export class Health {
     return this.areas.blobs.state();
   }
 
-  /** @returns whether packages and captured sessions can be read and stored; that of sessions is at most STORE_STATE_KEPT_MS old */
+  /**
+   * @returns whether packages and captured sessions can be read and stored; the state of sessions is at most STORE_STATE_KEPT_MS
+   * old
+   */
   async objectStorage(): Promise<StoreState> {
     const states = await Promise.all([this.packageStorage(), this.#sessionStorage()]);
     return WORST_FIRST.find((state) => states.includes(state)) ?? "usable";
@@ -70,7 +73,7 @@ export class Health {
     return holds(() => gateway.isReadable()) ? "healthy" : "unhealthy";
   }
 
-  /** @returns the state of each part, at most HEALTH_KEPT_MS old; never rejects because of a faulty part */
+  /** @returns the state of each component, at most HEALTH_KEPT_MS old; never rejects because of a failing one */
   dependencies(): Promise<DependencyHealth> {
     const atMs = this.areas.clock.nowMs();
     if (!this.#report || Math.abs(atMs - this.#report.atMs) >= HEALTH_KEPT_MS)
@@ -115,7 +118,7 @@ function databaseProblem(canRead: boolean, state: StoreState): string | undefine
 const proxyProblem = (ask: () => Promise<{ status: string }>) => async () =>
   (await ask()).status === "healthy" ? undefined : UNHEALTHY;
 
-/** @param findFault undefined if the part is healthy; if it rejects, the fault is `otherwise` */
+/** @param findFault returns undefined if the component is healthy; if it rejects, the problem is `otherwise` */
 async function checkOf(
   name: string,
   otherwise: string,

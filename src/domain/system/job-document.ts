@@ -1,4 +1,4 @@
-// A scheduled job as the API and the commands show it.
+// A scheduled job in the form of the API and the commands.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";
 import type { JobResult, JobView } from "./jobs.ts";
@@ -21,7 +21,7 @@ export const JobChange = Type.Object({ changed: Type.Boolean(), job: Job });
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : toRfc3339(ms));
 
-/** @returns the job on the wire and in `--json` */
+/** @returns the job for the API and for `--json` */
 export const jobDocument = (job: JobView) => ({
   name: job.name,
   state: job.state,

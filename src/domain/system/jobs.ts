@@ -23,7 +23,7 @@ export interface JobView {
   error: string | null;
 }
 
-/** How long after its time a job is overdue if a service runs; a turn of the scheduler takes a second. */
+/** How late a job may start before it is overdue, if a service runs; a turn of the scheduler takes a second. */
 export const JOB_OVERDUE_MS = 5 * MINUTE_MS;
 
 /** @returns whether a running service should have started the job by now */
@@ -62,15 +62,15 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
     }, "jobs");
 
   return {
-    /** Grows whenever jobs may have changed, by us or by another process. */
+    /** Grows whenever this or another process may have changed jobs. */
     revision: (): number => db.revision("jobs"),
 
-    /** @returns every job by name; none before the service ran for the first time */
+    /** @returns every job, ordered by name; none before the first run of the service */
     list: (): JobView[] => store.listAllJobs(db.read).map((row) => viewOf(row, clock.nowMs())),
 
     /**
      * Makes a job due now. A job that is due or running is unchanged.
-     * @param expect throws unless the job is as the caller expects; nothing changes then
+     * @param expect throws, which prevents the change, unless the job is as the caller expects
      * @throws DomainError `job.not_found`, `job.paused`
      */
     run: (actor: Actor, name: string, expect?: Expectation<JobView>) =>

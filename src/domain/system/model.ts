@@ -1,4 +1,4 @@
-// Branding: the logo and the icon of an organization. Values on the wire and the rules for their addresses.
+// Branding: the logo and the icon of an organization. Has the values of the API and the rules for their URLs.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
 
@@ -9,7 +9,7 @@ export interface Branding {
   faviconUrl: string | null;
 }
 
-/** The new branding: absent, null and blank clear an address. */
+/** The new branding: absent, null and blank clear a URL. */
 export interface BrandingUpdate {
   logoUrl?: string | null | undefined;
   faviconUrl?: string | null | undefined;
@@ -19,15 +19,15 @@ const OptionalUrl = Type.Union([Type.String({ maxLength: BRANDING_URL_LENGTH_MAX
 
 export const BrandingSchema = Type.Object({ logo_url: OptionalUrl, favicon_url: OptionalUrl });
 
-/** @returns the branding on the wire */
+/** @returns the branding for the API */
 export const toBranding = ({ logoUrl, faviconUrl }: Branding): Static<typeof BrandingSchema> => ({
   logo_url: logoUrl,
   favicon_url: faviconUrl,
 });
 
 /**
- * @param known the branding that is replaced; its addresses are accepted again, because that of an uploaded image may be `http`
- * @returns the trimmed addresses; adds their problems to `problems`
+ * @param known the replaced branding, whose URLs are accepted again, because the URL of an uploaded image may be `http`
+ * @returns the trimmed URLs; adds their problems to `problems`
  */
 export const readBranding = (
   update: BrandingUpdate,

@@ -1,5 +1,5 @@
-// Operations outside the domain that the API and the console of a running service offer: settings, the checks of doctor, and
-// backup files. src/app/operations does the work; the server and its pages know only these shapes.
+// Operations outside the domain that the API and the console of a running service offer: settings, the checks of doctor, and backup
+// files. src/app/operations implements them; the server and its pages use only these types.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Actor } from "../shared/actor.ts";
 
@@ -39,7 +39,7 @@ export interface CheckFinding {
   remedy: string | null;
 }
 
-/** The findings of all checks but the deep ones, and when they were made. */
+/** The findings of all checks except the deep ones, with their time. */
 export interface Diagnosis {
   atMs: number;
   findings: readonly CheckFinding[];
@@ -51,12 +51,12 @@ export const DiagnosisDocument = Type.Object({
   checks: Type.Array(Finding),
 });
 
-/** The checks of everything, with the deep ones, that administrators ask for. */
+/** All checks, including the deep ones, which administrators request. */
 export interface Examination {
   isRunning: boolean;
   /** the last one since the service started */
   last: Diagnosis | undefined;
-  /** why the last one has no findings */
+  /** why the last run has no findings */
   problem: string | null;
 }
 
@@ -109,7 +109,6 @@ export interface BackupFileView {
   schema: number | null;
   version: string | null;
   sealing_key_ids: readonly string[];
-  /** why the file cannot be read */
   problem: string | null;
   verification: BackupCheck | null;
 }
@@ -134,14 +133,14 @@ export interface BackupOperations {
   /** @returns the files in the folder, newest first */
   list(): BackupListView;
   /**
-   * Makes a backup and records it.
-   * @param idempotencyKey a request that is repeated with it waits for the same backup, or returns it
+   * Creates a backup and records it.
+   * @param idempotencyKey a repeated request with this key waits for the same backup, or returns it
    * @returns the file; undefined if it takes longer than a request may
    * @throws DomainError `backup.*`, `file.*`, `storage.*`, `idempotency.*`
    */
   create(actor: Actor, idempotencyKey?: string): Promise<BackupFileView | undefined>;
   /**
-   * Reads a whole backup as a restore would.
+   * Reads a whole backup, like a restore.
    * @param id name of the file
    * @throws DomainError `backup.not_found`
    */
@@ -158,7 +157,7 @@ export interface MachineFacts {
   directory: string;
   disk: { sizeBytes: number; availableBytes: number };
   databaseBytes: number;
-  /** of the write-ahead log */
+  /** size of the write-ahead log */
   walBytes: number;
   requestLogBytes: number;
   /** peers that the configuration allows outgoing connections to */
@@ -167,12 +166,14 @@ export interface MachineFacts {
 
 export interface Operations {
   backups: BackupOperations;
-  /** @returns every setting in force, in the order of the table; the file, if there is one */
+  /** @returns every current setting, in the order of the table, and the file, if there is one */
   settings(): { file: string | null; items: Setting[] };
   machine(): MachineFacts;
-  /** @returns the findings of a few seconds ago or new ones, without the deep checks */
+  /** @returns findings at most a few seconds old, without the deep checks */
   diagnose(): Promise<Diagnosis>;
-  /** Runs every check, the deep ones too, unless that runs already. @returns after some seconds, also while it continues */
+  /**
+   * Runs every check, including the deep ones, unless they are already running. @returns after a few seconds, even if it continues
+   */
   examine(): Promise<Examination>;
   /** @returns the state of `examine` */
   examination(): Examination;

@@ -1,6 +1,6 @@
-// The keys under which the values in the database are sealed: lists them and their values, creates the next one, and seals
-// older values again under it. platform/crypto/sealing-keys.ts has the key files. An old key stays until an operator removes
-// it, because earlier copies of the database need it.
+// The keys that seal values in the database: lists them with their values, creates the next one, and seals older values again under
+// it. platform/crypto/sealing-keys.ts has the key files. An old key stays until an operator removes it, because earlier copies of
+// the database need it.
 import type { Clock } from "../../platform/clock.ts";
 import { countText } from "../../platform/count-text.ts";
 import type { Sealing, SealingKeyView } from "../../platform/crypto/sealing.ts";
@@ -13,7 +13,7 @@ import type { SealedSecrets } from "../shared/sealed-secrets.ts";
 
 /** Name of the service's job that calls `rewrap`. */
 export const REWRAP_JOB = "sealing-rewrap";
-/** Secrets that are sealed again in one write: other writes wait for it. */
+/** Number of secrets to seal again in one write, because other writes wait for it. */
 export const REWRAP_BATCH = 200;
 
 export interface SealingKeyState {
@@ -22,14 +22,14 @@ export interface SealingKeyState {
   state: "active" | "old" | "missing";
   source: "file" | "configuration" | null;
   path: string | null;
-  /** how many values are sealed under it, by kind; complete */
+  /** complete number of values sealed under it, by kind */
   secrets: Readonly<Record<string, number>>;
   total: number;
 }
 
 export interface Rewrapped {
   rewrapped: number;
-  /** values that did not open; they are unchanged */
+  /** number of values that could not be opened and are unchanged */
   unreadable: number;
 }
 
@@ -41,7 +41,7 @@ export interface SealingKeysDependencies {
   /** all sealed values, of every area */
   secrets: readonly SealedSecrets[];
   /**
-   * Asks a browser session again before the key file is made, which no rollback removes; access provides it.
+   * Requires a confirmed browser session before the key file is created, because no rollback removes the file; access provides it.
    * @throws DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
    */
   requireConfirmation(connection: Connection, actor: Actor): void;
@@ -87,7 +87,7 @@ export class SealingKeys {
   }
 
   /**
-   * Creates a key file that seals all new values, in every process. The service then seals older values again under it.
+   * Creates a key file that seals all new values, in every process; the service then seals older values again under it.
    * @param replaces id of the key that the caller saw in use; if another key is in use, nothing is created
    * @returns the key in use
    * @throws DomainError `sealing.key_provided`, `sealing.key_missing`, `sealing.names_foreign`; those of `requireConfirmation`
@@ -95,7 +95,7 @@ export class SealingKeys {
   async rotate(actor: Actor, replaces?: string): Promise<SealingKeyState> {
     this.checkRotate();
     const { db, clock, audit, sealing } = this.dependencies;
-    // Sealing happens under the write lock, so every later writer sees the new file.
+    // Runs under the write lock, so that every later writer sees the new file.
     const id = await db.write((tx) => {
       this.dependencies.requireConfirmation(tx, actor);
       const before = { id: sealing.activeKey().id };
@@ -110,7 +110,7 @@ export class SealingKeys {
     return key;
   }
 
-  /** Seals older values again, a batch for each write, until all are done or the signal aborts. */
+  /** Seals older values again, one batch per write, until all are done or the signal aborts. */
   async rewrap(actor: Actor, signal: AbortSignal): Promise<Rewrapped> {
     const { db, sealing, secrets } = this.dependencies;
     const activeId = sealing.activeKey().id;

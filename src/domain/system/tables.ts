@@ -1,5 +1,5 @@
 // Tables of the branding, one row for each organization that has any, and of the last untrusted proxy; migrations define the
-// constraints. An address that is not set is null.
+// constraints. An unset URL is null.
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const branding = sqliteTable("branding", {

@@ -1,10 +1,10 @@
-// Remembers the last peer that sent a forwarding header without being a trusted proxy, for operators. It is kept across
-// restarts; the settings of the reader decide whether it still matters.
+// Remembers the last peer that sent a forwarding header without being a trusted proxy, for operators. It survives restarts; the
+// settings of the reader decide whether it still matters.
 import { type Clock, DAY_MS } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import * as store from "./store.ts";
 
-/** How long it is reported after it was last seen: a caller may have invented it. */
+/** How long it is reported after it was last seen, because a caller may have forged the header. */
 export const UNTRUSTED_PROXY_REPORTED_MS = 7 * DAY_MS;
 
 /** The setting that must name a proxy. */
@@ -21,7 +21,6 @@ export interface UntrustedProxy {
 
 /** @returns the memory of the last untrusted proxy; created once, in domain.ts */
 export const createUntrustedProxies = ({ db, clock }: { db: Db; clock: Clock }) => ({
-  /** Replaces the last one. */
   note: (seen: Pick<UntrustedProxy, "peer" | "header">): Promise<void> =>
     db.writeInBackground(
       (tx) => store.putUntrustedProxy(tx, { ...seen, seenAtMs: clock.nowMs() }),

@@ -43,7 +43,7 @@ export interface Place {
   offset: number;
   /** number of that record's entries before the page */
   skipped: number;
-  /** entries before the page */
+  /** number of entries before the page */
   before: number;
 }
 

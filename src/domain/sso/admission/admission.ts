@@ -1,5 +1,5 @@
-// Admits people who signed in at the identity provider: finds or makes the account, links it, follows role and address, and opens the
-// login session, all in one transaction. Two first sign-ins at once therefore give one user and one link.
+// Admits people who signed in at the identity provider: finds or creates the account, links it, updates role and address, and opens
+// the login session, all in one transaction. Two concurrent first sign-ins therefore give one user and one link.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
@@ -35,16 +35,16 @@ export interface AdmissionDependencies extends DecisionSources {
 /** The browser that came back from the provider. */
 export interface ReturningBrowser extends Origin {
   requestId?: string | undefined;
-  /** its present session, which the new one replaces */
+  /** its current session, which the new one replaces */
   sessionToken?: string | undefined;
-  /** when it left for the provider, in UTC milliseconds; for a proof of a password, when it came back */
+  /** when it left for the provider, UTC milliseconds; for a password proof, when it came back */
   startedMs: number;
 }
 
-/** The browser that proves with a password that the account is its own. */
+/** The browser whose user proves ownership of the account with a password. */
 export interface ProvingBrowser extends ReturningBrowser {
   password: Secret;
-  /** of the second factor, if the account has one */
+  /** code of the second factor, if the account has one */
   code?: Secret | undefined;
   deviceCookie?: string | undefined;
 }
@@ -54,10 +54,10 @@ export type Admitted =
       kind: "signed_in";
       session: OpenedSession;
       user: User;
-      /** the groups give another role, but the user is the last administrator */
+      /** set if the groups give another role, but the user is the last administrator */
       isRoleKept: boolean;
     }
-  /** the browser must prove the password of this account once: `prove` */
+  /** the user must prove the password of this account once: `prove` */
   | { kind: "password_needed"; email: string };
 
 /** The outcome of a dry run. */
@@ -65,11 +65,11 @@ export interface Explanation {
   decision: Decision;
   /** the role after the sign-in; undefined if it is refused */
   role: User["role"] | undefined;
-  /** the groups give another role, which the protected or last administrator does not take */
+  /** set if the groups give another role, which the protected or last administrator does not get */
   keepsRole: boolean;
 }
 
-/** A user, and the link by which the person is this user. */
+/** A user, and the link that identifies the person as this user. */
 interface LinkedUser {
   user: User;
   link: identities.IdentityRow;
@@ -121,7 +121,7 @@ export class Admission {
     return signedIn;
   }
 
-  /** Changes nothing. @returns what a sign-in of this person would do */
+  /** @returns what a sign-in of this person would do, without changing anything */
   explain(person: Person): Explanation {
     const { db, identity } = this.dependencies;
     const decision = this.#decide(db.read, person);
@@ -152,7 +152,7 @@ export class Admission {
     });
   }
 
-  /** @returns the decision; a refusal if the provider has signed the person out in the meantime */
+  /** @returns the decision; a refusal if the provider has signed the person out meanwhile */
   #current(
     decision: Decision,
     { person, browser: { startedMs } }: { person: Person; browser: ReturningBrowser },
@@ -181,7 +181,7 @@ export class Admission {
     };
   }
 
-  /** Notes the sign-in. @returns the linked user; undefined if somebody else took the address in the meantime */
+  /** Records the sign-in. @returns the linked user; undefined if somebody else took the address meanwhile */
   #linkedUser(
     tx: Tx,
     decision: Exclude<Decision, { kind: "refuse" | "prove_password" }>,
@@ -231,7 +231,7 @@ export class Admission {
     return link;
   }
 
-  /** Follows the person to the role and the address that the provider gives. */
+  /** Updates the role and the address to the provider's. */
   #follow(tx: Tx, { user, link }: LinkedUser, { person, actor }: { person: Person; actor: Actor }): User {
     const { identity } = this.dependencies;
     const role = roleFor(user, person, this.#settings);
@@ -259,7 +259,7 @@ export class Admission {
     return error;
   }
 
-  /** Identifies the same person again without storing who it is. */
+  /** Identifies the same person again without storing the person's identity. */
   #hashOf({ issuer, subject }: Person): string {
     const mac = this.dependencies.sealing.mac(`${issuer}\0${subject}`, "subject at a provider");
     return mac.slice(0, SUBJECT_HASH_LENGTH);

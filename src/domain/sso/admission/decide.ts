@@ -1,5 +1,5 @@
-// Decides what a sign-in at the provider means here, from the person, the rules and the database. Changes nothing, so that the same
-// decision serves a sign-in and a dry run. A person is (issuer, subject): once linked, an address finds nobody.
+// Decides the effect of a sign-in at the provider, from the person, the rules and the database. Changes nothing, so that a dry run
+// makes the same decision. A person is (issuer, subject): once linked, the address no longer matters.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { DomainError } from "../../../platform/errors.ts";
 import type { Identity, Role, User } from "../../identity/service.ts";
@@ -26,13 +26,13 @@ export type Decision =
   | { kind: "sign_in"; user: User; identity: identities.IdentityRow }
   | { kind: "link"; user: User; linkedBy: "external_id" | "email" | "operator" }
   | { kind: "accept_invitation"; email: string; role: Role }
-  /** the account exists here with a password, which proves that it is the same person */
+  /** the account exists here with a password, which can prove that it is the same person */
   | { kind: "prove_password"; user: User }
   | { kind: "create"; email: string; role: Role };
 
 export interface DecisionSources {
   identity: Pick<Identity, "external" | "findUserByEmail" | "findUserById">;
-  /** @returns the id of the user to whom SCIM gave this external id */
+  /** @returns the id of the user with this external id from SCIM */
   accountByExternalId(connection: Connection, organizationId: string, externalId: string): string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface DecisionRequest {
   nowMs: number;
 }
 
-/** @returns the decision for a person whose token was verified */
+/** @returns the decision for a person with a verified token */
 export function decide(sources: DecisionSources, request: DecisionRequest): Decision {
   const { connection, person, settings } = request;
   const identity = identities.findBySubject(connection, person);
@@ -124,7 +124,7 @@ function proofFor(request: DecisionRequest, user: User, hasPassword: boolean): D
   return { kind: "prove_password", user };
 }
 
-/** The operator moves the users of a former provider to this one. */
+/** The operator is moving the users of a former provider to this one. */
 const isExpectedHere = ({ connection, person, nowMs }: DecisionRequest, { id: userId }: User): boolean =>
   isExpected(connection, { userId, issuer: person.issuer, nowMs });
 
@@ -137,7 +137,7 @@ const refuse = (error: DomainError, user?: User): Decision => ({
   ...(user && { user }),
 });
 
-/** @returns the role that the groups give a user; undefined if it stays, as for everybody that SCIM manages */
+/** @returns the role from the user's groups; undefined if the role stays, as for all users that SCIM manages */
 export function roleFor(
   user: Pick<User, "provisioningSource" | "role">,
   person: Person,

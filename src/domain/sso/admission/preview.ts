@@ -1,5 +1,5 @@
-// What a sign-in with given claims would do, for an operator who tries the rules before anybody signs in. Unlike the page of a
-// refusal, it says which rule decided. Changes nothing.
+// Previews a sign-in with given claims, for an operator who tries the rules before anyone signs in. Unlike the page of a refusal,
+// it names the deciding rule. Changes nothing.
 import { DomainError } from "../../../platform/errors.ts";
 import { readPerson } from "../claims.ts";
 import { ssoReasonOf } from "../errors.ts";
@@ -13,7 +13,7 @@ import { type Address, addressOf, isFromDomain } from "./rules.ts";
 export interface Preview extends Explanation {
   /** undefined if the claims cannot be read */
   person: Person | undefined;
-  /** whether a token of this issuer would be refused, because another one is configured */
+  /** whether a token of this issuer would be refused because another issuer is configured */
   isForeign: boolean;
   /** why a token with these claims would be refused before the rules apply */
   warnings: readonly string[];
@@ -26,7 +26,7 @@ interface Sources {
   settings: SsoSettings;
 }
 
-/** @returns the outcome; a refusal is an outcome as well */
+/** @returns the outcome, which may be a refusal */
 export function previewOf(claims: VerifiedClaims, { admission, settings }: Sources): Preview {
   const iss = claims.iss ?? settings.issuer;
   const isForeign = iss !== settings.issuer;
@@ -56,7 +56,7 @@ export function previewOf(claims: VerifiedClaims, { admission, settings }: Sourc
   }
 }
 
-/** Claims that were pasted without `aud` are taken as those of a token for this client. */
+/** Claims without `aud` count as those of a token for this client. */
 function warningsOf(
   { aud, azp, auth_time }: VerifiedClaims,
   { settings, isForeign }: { settings: SsoSettings; isForeign: boolean },
@@ -123,7 +123,7 @@ function whyRefused(
   return (reason && reasons[reason]?.()) ?? error.message;
 }
 
-/** In the order in which the rules are tried. */
+/** Ordered like the rules. */
 function failedRule(person: Person, settings: SsoSettings): string {
   const { missingClaims } = person;
   if (missingClaims.length > 0)

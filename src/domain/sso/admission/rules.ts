@@ -1,16 +1,16 @@
-// The operator's rules that need only the claims: who may sign in, with which role, and under which address. Pure functions.
+// The operator's rules that need only the claims: who may sign in, with which role and address. Pure functions.
 import type { DomainError } from "../../../platform/errors.ts";
 import { emailKey, type Role, readEmail } from "../../identity/service.ts";
 import { acrTooWeak, emailUnverified, groupsUnknown, notAllowed } from "../errors.ts";
 import type { Person } from "../model.ts";
 import type { SsoSettings } from "../settings.ts";
 
-/** An address that the provider vouches for, or the reason why there is none. */
+/** An address that the provider has verified, or the reason why there is none. */
 export type Address = { verified: string } | { missing: true } | { unverified: true };
 
 /**
- * An address that the provider reports as unverified stays unverified, whatever the settings say. Only letter case is folded: a
- * provider can give `kate@` written with the Kelvin sign (U+212A), or with a space before it, to somebody else.
+ * An address that the provider reports as unverified stays unverified, whatever the settings say. Folds only letter case, because a
+ * provider can give `kate@` with the Kelvin sign (U+212A), or with a leading space, to somebody else.
  * @returns the folded address
  */
 export function addressOf(
@@ -26,7 +26,7 @@ export function addressOf(
 }
 
 /**
- * All rules that are set must hold, at every sign-in.
+ * All configured rules must hold at every sign-in.
  * @returns the first refusal; undefined if the person may sign in
  */
 export function refusalOf(person: Person, settings: SsoSettings): DomainError | undefined {
@@ -41,7 +41,7 @@ export function refusalOf(person: Person, settings: SsoSettings): DomainError | 
   return allowedGroups.some((group) => known.includes(group)) ? undefined : notAllowed();
 }
 
-/** @returns whether the verified address is of an allowed domain */
+/** @returns whether the domain of the verified address is allowed */
 export function isFromDomain(
   person: Person,
   settings: Pick<SsoSettings, "allowedDomains" | "trustEmail">,
@@ -52,7 +52,7 @@ export function isFromDomain(
   return settings.allowedDomains.some((allowed) => emailKey(allowed) === domain);
 }
 
-/** The role by the groups of the provider; `unknown` if the groups are not known; `unmapped` if no groups are mapped to roles. */
+/** The role from the provider's groups; `unknown` if the groups are not known; `unmapped` if no groups are mapped to roles. */
 export type MappedRole = Role | "unknown" | "unmapped";
 
 /** @returns the role; `admin` wins, and a known list without a mapped group gives `member` */

@@ -1,6 +1,6 @@
-// What a browser must bring back from the provider, sealed in one cookie: nothing is stored here for unauthenticated callers.
-// Several tabs may sign in at once, so the cookie holds several attempts; each is used once, and only while the provider stays
-// the same: otherwise the code of one provider would be shown to another (RFC 9700 section 4.4).
+// The values that a browser must bring back from the provider, sealed in one cookie, so that nothing is stored for unauthenticated
+// callers. Several tabs may sign in at the same time, so the cookie holds several attempts. Each is used once, and only while the
+// provider stays the same; otherwise the code of one provider would be sent to another (RFC 9700 section 4.4).
 import { type Static, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
@@ -15,7 +15,7 @@ export const PROVIDER_ATTEMPT_TTL_MS = 10 * MINUTE_MS;
 export const ATTEMPTS_MAX = 5;
 /** Browsers keep cookies of at least 4,096 bytes with name and attributes (RFC 6265 section 6.1). */
 export const SEALED_LENGTH_MAX = 3_500;
-/** A longer way back is dropped, and the sign-in ends on the start page. */
+/** A longer return path is dropped, and the sign-in ends on the start page. */
 export const CALLBACK_LENGTH_MAX = 512;
 
 const AttemptSchema = Type.Object({
@@ -70,8 +70,8 @@ export class SignInAttempts {
   }
 
   /**
-   * Takes an attempt out, whatever follows: each is used once.
-   * @returns the attempt, and the value of the cookie without it; undefined if none is left
+   * Removes an attempt from the cookie, because each is used once.
+   * @returns the attempt, and the cookie value without it, which is undefined if none is left
    * @throws DomainError `sso.state` if this browser has no such attempt
    */
   take(
@@ -93,7 +93,7 @@ export class SignInAttempts {
     return sealed.length > SEALED_LENGTH_MAX ? this.#seal(attempts.slice(1)) : sealed;
   }
 
-  /** @returns the attempts that have not expired; none for a cookie that we did not make */
+  /** @returns the attempts that have not expired; none for a foreign cookie */
   #open(sealed: string | undefined): readonly StartedAttempt[] {
     const attempts = openSealed(this.dependencies.sealing, sealed, this.#context);
     if (!areAttempts(attempts)) return [];

@@ -1,5 +1,5 @@
-// A person who came back from the provider and must prove the password of a local account once. The person travels through the form of
-// that one browser, sealed, so that nothing is stored here. It holds what the rules made of the claims, so that it ends when they change.
+// A person who came back from the provider and must prove the password of a local account once. The browser's form carries the
+// sealed person, so that nothing is stored here. The sealed value depends on the rules, so it becomes invalid when they change.
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
@@ -40,7 +40,7 @@ export interface Proof {
   callbackURL: string | undefined;
 }
 
-/** A proof that was sealed at a time. */
+/** A sealed proof with its time. */
 export interface StartedProof extends Proof {
   startedMs: number;
 }
@@ -54,7 +54,7 @@ export class Proofs {
     },
   ) {}
 
-  /** @param browser secret of the browser, which alone can use the result */
+  /** @param browser secret of the only browser that can use the result */
   seal({ person, callbackURL }: Proof, browser: string): string {
     const startedMs = this.dependencies.clock.nowMs();
     const groups = this.#groupsOfRules(person);
@@ -62,7 +62,7 @@ export class Proofs {
     return this.dependencies.sealing.seal(JSON.stringify(proof), this.#contextOf(browser));
   }
 
-  /** Keeps the form small: people may have hundreds of groups. */
+  /** Keeps the form small, because people may have hundreds of groups. */
   #groupsOfRules({ groups }: Person): Person["groups"] {
     const settings = this.dependencies.settings();
     if (!settings || "unknown" in groups) return groups;
@@ -72,7 +72,7 @@ export class Proofs {
     };
   }
 
-  /** @throws DomainError `sso.state` for a text that was not sealed for this browser under these rules, or too long ago */
+  /** @throws DomainError `sso.state` for a text that was not sealed for this browser under these rules, or is too old */
   open(sealed: string | undefined, browser: string): StartedProof {
     const proof = openSealed(this.dependencies.sealing, sealed, this.#contextOf(browser));
     if (!Value.Check(ProofSchema, proof) || this.dependencies.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
@@ -91,7 +91,7 @@ export class Proofs {
   }
 }
 
-/** The settings by which claims become a person. */
+/** The settings that turn claims into a person. */
 const rulesOf = (settings: SsoSettings): string =>
   JSON.stringify([
     settings.issuer,

@@ -27,7 +27,7 @@ const selectOne = statement((connection) =>
     .prepare(),
 );
 
-/** @returns whether an operator expects the user at this provider, and the time is not over */
+/** @returns whether an operator expects the user at this provider, and the time has not passed */
 export const isExpected = (
   connection: Connection,
   query: { userId: string; issuer: string; nowMs: number },
@@ -39,10 +39,10 @@ export const removeOf = (tx: Tx, { userId, issuer }: { userId: string; issuer: s
     .where(and(eq(expectedIdentities.userId, userId), eq(expectedIdentities.issuer, issuer)))
     .run();
 
-/** Ends what an operator expects of a user, at every provider. @returns how many rows were removed */
+/** Removes the expectations about a user at every provider. @returns how many rows were removed */
 export const removeExpectations = (tx: Tx, userId: string): number =>
   changesOf(tx.delete(expectedIdentities).where(eq(expectedIdentities.userId, userId)).run());
 
-/** @returns how many were removed because their time is over */
+/** @returns how many expired expectations were removed */
 export const removeExpired = (tx: Tx, nowMs: number): number =>
   changesOf(tx.delete(expectedIdentities).where(lte(expectedIdentities.expiresAtMs, nowMs)).run());

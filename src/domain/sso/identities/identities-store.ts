@@ -55,7 +55,7 @@ export const remove = (tx: Tx, { userId, issuer }: { userId: string; issuer: str
       .run(),
   ) > 0;
 
-/** @returns those that were removed */
+/** @returns the removed identities */
 export const removeOf = (tx: Tx, userId: string): IdentityRow[] =>
   tx.delete(userIdentities).where(eq(userIdentities.userId, userId)).returning().all();
 
@@ -67,7 +67,7 @@ const selectLastSignIn = statement((connection) =>
     .prepare(),
 );
 
-/** @returns when the user last signed in at any provider; null for nobody who ever did */
+/** @returns when the user last signed in at any provider; null if never */
 export const lastSignInOf = (connection: Connection, userId: string): number | null =>
   selectLastSignIn(connection).get({ userId })?.atMs ?? null;
 
@@ -82,7 +82,7 @@ const matching = ({ userId, issuer }: IdentityFilter) =>
     issuer === undefined ? undefined : eq(userIdentities.issuer, issuer),
   );
 
-/** @returns identities by user and issuer, at most `limit`, after the given one */
+/** @returns at most `limit` identities after the given one, ordered by user and issuer */
 export const list = (
   connection: Connection,
   {
@@ -108,11 +108,11 @@ export const list = (
     .limit(limit)
     .all();
 
-/** @returns how many identities the filter selects */
+/** @returns the number of identities that the filter selects */
 export const total = (connection: Connection, filter: IdentityFilter): number =>
   connection.select({ total: count() }).from(userIdentities).where(matching(filter)).get()?.total ?? 0;
 
-/** @returns how many users last signed in at a provider before a time and not before another */
+/** @returns the number of users whose last sign-in at a provider was between two times */
 export const countLastSignIns = (
   connection: Connection,
   { fromMs, beforeMs }: { fromMs: number; beforeMs: number },

@@ -1,5 +1,5 @@
-// Identities at providers, for the operator: lists, links and unlinks them, and moves them when the provider is replaced. Sign-ins make
-// identities in admission/.
+// Identities at providers, for the operator: lists, links and unlinks them, and moves them when the provider is replaced. Sign-ins
+// create identities in admission/.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -25,7 +25,7 @@ export interface NewIdentity {
   subject: string;
 }
 
-/** An identity with its user; the address is null if the user is gone. */
+/** An identity with its user; the address is null if the user no longer exists. */
 export interface IdentityView extends store.IdentityRow {
   email: string | null;
 }
@@ -38,7 +38,7 @@ export interface IdentityQuery extends store.IdentityFilter {
 export class Identities {
   constructor(private readonly dependencies: IdentitiesDependencies) {}
 
-  /** @returns identities by user id and issuer, and how many there are on all pages */
+  /** @returns identities ordered by user id and issuer, and their number on all pages */
   list({ after, limit, ...filter }: IdentityQuery): { items: readonly IdentityView[]; total: number } {
     const { db } = this.dependencies;
     const items = store.list(db.read, { ...filter, after, limit }).map((row) => this.#viewOf(db.read, row));
@@ -46,7 +46,7 @@ export class Identities {
   }
 
   /**
-   * Links a user by hand, also one whom no sign-in links: an administrator, or a user without an address at the provider.
+   * Links a user manually, including users whom no sign-in links: an administrator, or a user without an address at the provider.
    * @throws DomainError `identity.subject_invalid`, `user.not_found`, `identity.taken` if the subject or the user is linked already
    */
   create(actor: Actor, wanted: NewIdentity): Promise<IdentityView> {
@@ -56,14 +56,14 @@ export class Identities {
     }, "access");
   }
 
-  /** Throws what `create` would throw, and changes nothing. */
+  /** Throws what `create` would throw, without changing anything. */
   checkCreate(actor: Actor, wanted: NewIdentity): void {
     this.#checkCreate(this.dependencies.db.read, actor, wanted);
   }
 
   /**
-   * Unlinks a user and ends the user's logins, because the link gave them. The user is no longer expected at any provider either,
-   * and may have no link but only be expected.
+   * Unlinks a user and ends the user's logins, which the link gave. Also removes expectations about the user, who may have only
+   * those and no link.
    * @throws DomainError `identity.not_found` if the user is neither linked nor expected there
    */
   remove(actor: Actor, { userId, issuer }: { userId: string; issuer: string }): Promise<void> {
@@ -79,7 +79,7 @@ export class Identities {
     }, "access");
   }
 
-  /** Throws what `remove` would throw, and changes nothing. */
+  /** Throws what `remove` would throw, without changing anything. */
   checkRemove(actor: Actor, wanted: { userId: string; issuer: string }): void {
     this.#checkRemove(this.dependencies.db.read, actor, wanted);
   }
@@ -140,13 +140,13 @@ export class Identities {
   }
 }
 
-/** Without the subject, which is personal data at the provider. */
+/** Summary without the subject, which is personal data at the provider. */
 export const summaryOf = ({ issuer, linkedBy }: store.IdentityRow) => ({ issuer, linked_by: linkedBy });
 
-/** White space or an invisible character at either end, usually left by copying. */
+/** White space or an invisible character at either end, usually a copying mistake. */
 const BLANK_AT_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
 
-/** Subjects are compared exactly, so that nothing is trimmed. @returns why nobody can have this subject */
+/** Trims nothing, because subjects are compared exactly. @returns why the subject is invalid */
 function subjectProblem(subject: string): string | undefined {
   if (subject === "") return "is empty";
   return BLANK_AT_END.test(subject) ? "begins or ends with white space" : claimTextProblem(subject);

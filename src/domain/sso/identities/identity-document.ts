@@ -1,8 +1,8 @@
-// An identity as the commands show it in JSON.
+// An identity in the JSON of the commands.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { IdentityView } from "./identities.ts";
 
-/** @returns the identity in `--json` */
+/** @returns the identity for `--json` */
 export const toIdentity = (identity: IdentityView) => ({
   user: { id: identity.userId, email: identity.email },
   issuer: identity.issuer,

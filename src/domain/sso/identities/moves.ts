@@ -1,5 +1,5 @@
-// Prepares the users of one provider for another that replaces it. Their links stay and do nothing; the first sign-in at the other
-// provider makes a new link: by the external id of SCIM, or by the verified address of a user who is expected there.
+// Prepares the users of one provider for its replacement. Their links stay without effect; the first sign-in at the new provider
+// creates a new link, by the external id of SCIM or by the verified address of a user who is expected there.
 import { type Clock, DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -28,11 +28,11 @@ export interface Move {
 }
 
 export interface MovePlan {
-  /** linked at their next sign-in: by external id anyway, by address once the move is made */
+  /** users who will be linked at their next sign-in: by external id in any case, by address after the move */
   prepared: readonly User[];
-  /** linked at the other provider already */
+  /** users already linked at the new provider */
   linkedBefore: number;
-  /** the operator must link them by hand: the protected administrator, and by external id those without one */
+  /** users whom the operator must link manually: the protected administrator, and with external ids those without one */
   left: readonly User[];
 }
 
@@ -67,8 +67,8 @@ export class IdentityMoves {
   }
 
   /**
-   * Expects the users at the other provider for EXPECTED_TTL_MS. By external id there is nothing to do. A repetition is
-   * harmless and restarts the time.
+   * Expects the users at the new provider for EXPECTED_TTL_MS. With external ids there is nothing to do. Repeating it only restarts
+   * the time.
    * @throws DomainError like `plan`
    */
   async move(actor: Actor, move: Move): Promise<MovePlan> {
@@ -79,7 +79,7 @@ export class IdentityMoves {
     return plan;
   }
 
-  /** @returns how many users are no longer expected, because their time is over */
+  /** @returns how many expired expectations were removed */
   sweep(): Promise<number> {
     const { db, clock } = this.dependencies;
     return db.write((tx) => expected.removeExpired(tx, clock.nowMs()), "access");
@@ -101,7 +101,7 @@ export class IdentityMoves {
     return by === "email" || this.dependencies.hasExternalId(this.dependencies.db.read, organizationId, id);
   }
 
-  /** @returns the users linked at a provider, without removed ones */
+  /** @returns the users linked at a provider, excluding removed ones */
   #usersAt(issuer: string, organizationId: string): User[] {
     const { db, identity } = this.dependencies;
     const found: User[] = [];

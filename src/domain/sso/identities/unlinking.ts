@@ -1,4 +1,4 @@
-// Unlinks a user from every provider when the account goes to the present owner of the address. A plain function, passed to identity as a
+// Unlinks a user from every provider when the account goes to the current owner of the address. identity receives it as a
 // dependency.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Audit } from "../../audit/service.ts";
@@ -7,7 +7,7 @@ import { removeExpectations } from "./expected-store.ts";
 import { summaryOf } from "./identities.ts";
 import { removeOf } from "./identities-store.ts";
 
-/** @returns the function that unlinks a user, and removes what an operator expects of the user, in the caller's transaction */
+/** @returns the function that unlinks a user and removes expectations about the user, in the caller's transaction */
 export const createRemoveIdentities =
   ({ audit }: { audit: Audit }) =>
   (tx: Tx, { actor, userId }: { actor: Actor; userId: string }): void => {

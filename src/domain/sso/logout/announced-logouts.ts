@@ -1,14 +1,14 @@
-// Remembers for some minutes whom the provider signed out, so that a sign-in that was in progress at that time does not open a
-// session. In memory: a restart in these minutes forgets it, and then only the provider's next announcement ends such a session.
+// Remembers for a few minutes whom the provider signed out, so that a sign-in in progress at that time does not open a session. The
+// memory does not survive a restart; after one, only the provider's next announcement ends such a session.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../browser/attempts.ts";
 import type { Person } from "../model.ts";
 
-/** More than one address can announce in the time for which they are remembered. The oldest is forgotten first. */
+/** Maximum number of remembered logouts, more than one address can announce in that time. The oldest is dropped first. */
 export const ANNOUNCED_MAX = 20_000;
 
-/** The parts of a verified logout token by which a sign-in is found. */
+/** The parts of a verified logout token that identify a sign-in. */
 export interface Announcement {
   issuer: string;
   subject?: string | undefined;
@@ -38,7 +38,8 @@ export class AnnouncedLogouts {
   }
 
   /**
-   * @param startedMs when the browser left for the provider, by our clock; for a provider that does not say when the person logged on
+   * @param startedMs when the browser left for the provider, by our clock; used if the provider does not state the time of the
+   * log-on
    * @returns whether the provider signed this person out after that
    */
   has({ issuer, subject, providerSessionId, authTimeMs }: Named, startedMs: number): boolean {
@@ -55,7 +56,7 @@ export class AnnouncedLogouts {
   }
 }
 
-/** `person`: all sessions; `unnamed`: sessions for which the provider named none of its own */
+/** `person`: all sessions; `unnamed`: sessions without a provider session */
 type Name = "session" | "person" | "unnamed";
 
 const keyOf = (name: Name, issuer: string, value: string): string => JSON.stringify([name, issuer, value]);

@@ -1,5 +1,5 @@
-// Logout that the provider announces (OpenID Connect Back-Channel Logout 1.0): ends the browser sessions that it names and the device
-// logins under way. provider/ has verified the token.
+// Logouts that the provider announces (OpenID Connect Back-Channel Logout 1.0): ends the named browser sessions and pending device
+// logins. provider/ has verified the token.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -12,7 +12,7 @@ import type { CurrentSsoSettings } from "../settings.ts";
 import type { AnnouncedLogouts } from "./announced-logouts.ts";
 import * as store from "./logout-tokens-store.ts";
 
-/** A verified logout token; it names a session, a person, or both. */
+/** A verified logout token, which names a session, a person, or both. */
 export interface LogoutToken {
   issuer: string;
   subject?: string | undefined;
@@ -30,7 +30,7 @@ export interface ProviderLogoutDependencies {
   identity: Pick<Identity, "findOrganization">;
   endProviderSessions: EndProviderSessions;
   settings: CurrentSsoSettings;
-  /** called for each logout, for running sign-ins */
+  /** called for each logout, to stop running sign-ins */
   announced: Pick<AnnouncedLogouts, "add">;
 }
 

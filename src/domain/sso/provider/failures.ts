@@ -1,15 +1,15 @@
-// The errors of a sign-in that fails between this service and the provider. Messages are ours; what the provider says goes, cut
+// The errors of a sign-in that fails between this service and the provider. Messages are ours; the provider's text goes, truncated
 // and escaped, into the cause, which only the log shows.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError, type ErrorDetails } from "../../../platform/errors.ts";
 import type { SsoReason } from "../model.ts";
 
-/** Characters of a provider's text that are logged. */
+/** Maximum characters of a provider's text to log. */
 export const LOGGED_TEXT_LENGTH_MAX = 200;
-/** A failure is repeated to everybody for this long before the provider is asked again. */
+/** How long a failure is repeated to all callers before the next request to the provider. */
 const FAILURE_REMEMBERED_SECONDS = 10;
 
-/** A clock that was set back must not prolong a pause. @returns whether less than the pause has passed since then */
+/** @returns whether less than the pause has passed since then; false if the clock was set back */
 export function isWithin(pauseMs: number, atMs: number | undefined, clock: Clock): boolean {
   if (atMs === undefined) return false;
   const passedMs = clock.nowMs() - atMs;
@@ -29,7 +29,7 @@ export function throwRemembered(failed: Remembered | undefined, clock: Clock): v
 
 const RETRY = { hint: "try again", retryAfterSeconds: FAILURE_REMEMBERED_SECONDS };
 const ASK = { hint: "ask an administrator: quartermaster sso verify names the problem" };
-/** For faults that only a real sign-in shows: `sso verify` does not find them. */
+/** For problems that only a real sign-in shows and `sso verify` does not find. */
 const ASK_LOG = { hint: "ask an administrator: the log of the service names the problem" };
 
 /** @returns text that is safe in one line of a log */
@@ -41,13 +41,13 @@ export function forLog(text: string): string {
   return escaped.length <= LOGGED_TEXT_LENGTH_MAX ? escaped : `${escaped.slice(0, LOGGED_TEXT_LENGTH_MAX)}…`;
 }
 
-/** A provider may repeat what it was sent. @returns the text without these values */
+/** @returns the text without these values, because a provider may repeat what it received */
 export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets
     .filter((secret) => secret !== "")
     .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 
-/** A fault in the provider's response that an operator can act on. */
+/** A problem of the provider's response that an operator can solve. */
 export type ProviderFault =
   | "certificate"
   | "certificate_name"
@@ -60,12 +60,12 @@ export type ProviderFault =
   | "issuer"
   | "endpoint";
 
-/** An error with the fault in the provider's response. */
+/** An error with the problem of the provider's response. */
 export class ProviderFailure extends DomainError {
   fault: ProviderFault | undefined;
 }
 
-/** @param cause our own words; the provider's in them went through `forLog` */
+/** @param cause our own text; the provider's parts went through `forLog` */
 const failure =
   (kind: DomainError["kind"], reason: SsoReason, message: string, details: ErrorDetails = {}) =>
   (cause: string, fault?: ProviderFault): DomainError => {
@@ -97,7 +97,7 @@ export const interactionRequired = failure(
   { hint: "sign in again" },
 );
 
-/** As the browser reports it. */
+/** Reported by the browser. */
 export const callbackError = failure(
   "upstream",
   "sso.callback_error",
@@ -105,7 +105,7 @@ export const callbackError = failure(
   ASK_LOG,
 );
 
-/** RFC 9207 section 2.4, as the browser reports it. */
+/** RFC 9207 section 2.4, reported by the browser. */
 export const callbackIssuer = failure(
   "upstream",
   "sso.callback_issuer",
@@ -166,7 +166,7 @@ export const logOnTooOld = failure(
   { hint: "sign out at the identity provider, then sign in again" },
 );
 
-/** Also if the browser took `max_age` out of the link: then the provider need not say it. */
+/** Also occurs if the browser removed `max_age` from the link, because then the provider may omit the time. */
 export const logOnUnknown = failure(
   "forbidden",
   "sso.log_on_unknown",

@@ -1,5 +1,5 @@
-// Records in the database what was learned about the provider. Writes are rare however often the same failure repeats, and a failed
-// write fails no sign-in: the next one writes again.
+// Records facts about the provider in the database. Writes are rare even if the same failure repeats often. A failed write does not
+// fail the sign-in; the next sign-in writes again.
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import { isReportedByBrowser } from "../model.ts";
@@ -46,7 +46,7 @@ export class ProviderRecords {
     await this.#save({ lastErrorReason: reason, lastErrorAtMs: nowMs });
   }
 
-  /** Notes a failure that only a browser reported, unless one is noted that this service saw itself. */
+  /** Records a failure that only a browser reported, unless a failure that this service saw is recorded. */
   async noteReport(reason: string): Promise<void> {
     const { clock } = this.parts;
     if (isWithin(ERROR_PAUSE_MS, this.#reportedAtMs, clock)) return;
@@ -75,7 +75,7 @@ export class ProviderRecords {
     try {
       await this.parts.db.write((tx) => store.saveProvider(tx, this.issuer, changes), "unobserved");
     } catch {
-      // A full disk, or a database opened for reading: what is written here only spares a request or informs an operator.
+      // Ignores a full disk or a read-only database, because these records only save requests or inform operators.
     }
   }
 }
@@ -87,7 +87,7 @@ function loadMetadata(connection: Connection, issuer: string): StoredMetadata | 
     : undefined;
 }
 
-/** @returns the endpoints that were found last, however long ago; undefined if none were */
+/** @returns the last found endpoints, however old; undefined if there are none */
 export function storedMetadataOf(connection: Connection, issuer: string): ProviderMetadata | undefined {
   const stored = loadMetadata(connection, issuer);
   return stored && parseStored(stored, issuer);

@@ -1,5 +1,5 @@
-// Requests to the identity provider through platform/outbound: bounded in time and size, without redirects, each counted. discovery.ts
-// decides which endpoints there are.
+// Requests to the identity provider through platform/outbound: bounded in time and size, without redirects, each counted.
+// discovery.ts finds the endpoints.
 
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
@@ -9,14 +9,14 @@ import { discardBody } from "../../../platform/outbound/discard-body.ts";
 import type { Destination, Outbound, OutboundRequest } from "../../../platform/outbound/outbound.ts";
 import { forLog, type ProviderFault, providerInvalid, unreachable } from "./failures.ts";
 
-/** The page that says so is sent within 10 seconds. */
+/** Short enough to show the error page within 10 seconds. */
 const ANSWER_TIMEOUT_MS = 9.5 * SECOND_MS;
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
 export const PROVIDER_ENDPOINTS = ["discovery", "keys", "token", "userinfo", "pushed_request"] as const;
 export type ProviderEndpoint = (typeof PROVIDER_ENDPOINTS)[number];
 
-/** `refused`: an error with a status below 500; `invalid`: a redirect, or more bytes than are read */
+/** `refused`: an error with a status below 500; `invalid`: a redirect, or too many bytes */
 export const REQUEST_OUTCOMES = ["answered", "refused", "invalid", "unreachable"] as const;
 type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
 
@@ -56,7 +56,7 @@ export class ProviderRequests {
   constructor(
     private readonly dependencies: RequestDependencies,
     private readonly peer: {
-      /** trusted in addition to the built-in certificates, in PEM */
+      /** certificates trusted in addition to the built-in ones, in PEM */
       ca: string | undefined;
       /** the origins that the provider has, by name */
       destinations(): readonly Destination[];
@@ -69,7 +69,7 @@ export class ProviderRequests {
   }
 
   /**
-   * Sends a request of the library, which reads the response itself.
+   * Sends a request for the library, which reads the response itself.
    * @returns the response with its whole body, whatever its status; 200 for 204 and 205, which cannot have a body
    * @throws DomainError `sso.provider_unreachable` (also for a status of 500 and above, and 429), `sso.provider_invalid`
    */
@@ -79,7 +79,7 @@ export class ProviderRequests {
   }
 
   /**
-   * @returns the JSON object in the response; without members if the request failed and the response is not a JSON object
+   * @returns the JSON object in the response; empty if the request failed and the response is not a JSON object
    * @throws like `send`; `sso.provider_invalid` if the request succeeded and the response is not a JSON object
    */
   async object(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ObjectResponse> {
@@ -144,7 +144,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the caller says what it is not
+    return undefined; // the caller reports what is wrong
   }
 }
 
@@ -159,7 +159,7 @@ function faultOfFetch(error: unknown): DomainError {
   return providerInvalid(message, reason === "outbound.redirected" ? "redirect" : undefined);
 }
 
-/** Codes of TLS about certificates; others are of certificates that no known authority signed. */
+/** TLS error codes about certificates; all others mean that no known authority signed the certificate. */
 const CERTIFICATE_FAULTS = new Map<string, ProviderFault>([
   ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate_name"],
   ["CERT_HAS_EXPIRED", "certificate_time"],
@@ -171,7 +171,7 @@ function certificateFaultOf(error: unknown): ProviderFault | undefined {
   return CERTIFICATE_FAULTS.get(code) ?? (/CERT|SIGNATURE/.test(code) ? "certificate" : undefined);
 }
 
-/** Code and name only: the text of a network error may have addresses. */
+/** Code and name only, because the text of a network error may contain addresses. */
 const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return "the connection failed";
   return `the connection failed (${forLog(codeOf(error) ?? error.name)})`;
@@ -186,8 +186,8 @@ async function bodyOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * @returns whether the length is announced and within the limit; then no stream is needed, which takes a tenth of the time of a
- *   request. A coding can make the body longer, and chunks overrule the length (RFC 9112 section 6.3).
+ * @returns whether the length is announced and within the limit; then no stream is needed, which would take a tenth of the time of
+ * a request. A content coding can make the body longer, and chunks override the length (RFC 9112 section 6.3)
  */
 function isShort({ headers }: Response): boolean {
   const length = headers.get("content-length");
@@ -195,7 +195,7 @@ function isShort({ headers }: Response): boolean {
   return length !== null && Number(length) <= ANSWER_BYTES_MAX && isAsAnnounced;
 }
 
-/** A reader, because iterating over the body makes a promise more for each chunk. */
+/** Uses a reader, because iterating over the body takes one more promise per chunk. */
 async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   const reader = response.body?.getReader();
   const chunks: Uint8Array[] = [];

@@ -1,5 +1,5 @@
-// The protocol of sign-in at the identity provider (OpenID Connect Core 1.0, code flow with PKCE), from the link to verified claims.
-// It decides nothing about accounts: admission/ does. The settings may be replaced while it runs.
+// The protocol of sign-in at the identity provider (OpenID Connect Core 1.0, code flow with PKCE), from the link to verified
+// claims. admission/ decides about accounts. The settings may be replaced at run time.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";
@@ -43,7 +43,7 @@ export interface SignInResponse {
   attempt: Attempt;
 }
 
-/** One provider as configured, and what is known about it. A reload of the settings makes a new one. */
+/** One configured provider, and the facts about it. A reload of the settings creates a new one. */
 export interface Connection {
   settings: SsoSettings;
   requests: ProviderRequests;
@@ -60,7 +60,7 @@ export class Provider {
   constructor(private readonly parts: ProviderDependencies) {}
 
   /**
-   * @returns the link for the browser, and what it must bring back
+   * @returns the link for the browser, and the values that it must bring back
    * @throws DomainError `sso.*`, of failures.ts
    */
   begin(request: SignInRequest): Promise<{ url: string; attempt: Attempt }> {
@@ -76,7 +76,7 @@ export class Provider {
 
   /**
    * Redeems the code of the callback and verifies the ID token.
-   * @returns its claims, completed by userinfo where the rules need more
+   * @returns its claims, completed by userinfo if the rules need more
    * @throws DomainError `sso.*`, of failures.ts
    */
   complete({ redirectUri, query, attempt }: SignInResponse): Promise<VerifiedClaims> {
@@ -91,7 +91,7 @@ export class Provider {
     });
   }
 
-  /** @returns a logout token that was verified, but may have been used @throws DomainError `sso.*` */
+  /** @returns a verified logout token, which may have been used before @throws DomainError `sso.*` */
   readLogoutToken(token: string): Promise<LogoutToken> {
     return this.#connected((connection) => verifyLogoutToken(token, this.#checks(connection)));
   }
@@ -117,7 +117,7 @@ export class Provider {
     });
   }
 
-  /** Clears `last_error_reason`: somebody was signed in. */
+  /** Call it after a sign-in succeeded: clears `last_error_reason`. */
   async noteSuccess(): Promise<void> {
     if (this.parts.settings()) await this.connection().records.noteSuccess();
   }
@@ -127,17 +127,17 @@ export class Provider {
     if (this.parts.settings()) await this.connection().records.noteError(reason);
   }
 
-  /** @returns what was recorded last; undefined without a provider */
+  /** @returns the last record; undefined without a provider */
   record(): ProviderRecord | undefined {
     return this.parts.settings() ? this.connection().records.read() : undefined;
   }
 
-  /** @returns the destinations for platform/outbound, as far as they are known; none without a provider */
+  /** @returns the known destinations for platform/outbound; none without a provider */
   destinations(): readonly Destination[] {
     return this.parts.settings() ? this.connection().destinations() : [];
   }
 
-  /** Age of the keys in milliseconds; undefined before the first. */
+  /** Age of the keys in milliseconds; undefined before the first keys. */
   get keysAgeMs(): number | undefined {
     return this.#connection?.keys.ageMs;
   }
@@ -170,7 +170,7 @@ export class Provider {
     }
   }
 
-  /** @returns the parts, which `sso verify` asks one by one @throws DomainError `sso.not_configured` */
+  /** @returns the parts, which `sso verify` checks one by one @throws DomainError `sso.not_configured` */
   connection(): Connection {
     const settings = this.parts.settings();
     if (!settings) throw notConfigured();
@@ -204,7 +204,7 @@ async function clientOf(connection: Connection): Promise<OidcClient> {
   return await connection.client.made;
 }
 
-/** How requests fail after the provider moved an endpoint: a refused connection, an error page, or the JSON of another program. */
+/** Failures after the provider moved an endpoint: a refused connection, an error page, or the JSON of another program. */
 const MAY_HAVE_MOVED: ReadonlySet<SsoReason> = new Set([
   "sso.provider_unreachable",
   "sso.provider_invalid",

@@ -1,5 +1,5 @@
-// Asks a provider everything that can be known before anybody signs in, one finding for each question. `sso verify` prints the
-// findings, and `doctor` those that are problems.
+// Checks a provider as far as possible before anyone signs in, with one finding per check. `sso verify` prints the findings, and
+// `doctor` only the problems.
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { SsoSettings } from "../settings.ts";
@@ -10,7 +10,7 @@ import { responseRemedy } from "./discovery/response-remedies.ts";
 import type { Connection } from "./provider.ts";
 import { TOKEN_ALGORITHMS } from "./tokens/provider-keys.ts";
 
-/** The response to one question, in the form of `doctor`. */
+/** The result of one check, in the form of `doctor`. */
 export interface ProviderFinding {
   /** name in snake_case */
   check: string;
@@ -20,15 +20,15 @@ export interface ProviderFinding {
   remedy: string | null;
 }
 
-/** The questions that the installation adds. */
+/** The checks that the installation adds. */
 export interface VerificationParts {
   /** undefined if the origin of the service is not known */
   redirectUri: string | undefined;
-  /** the redirect URI at the last sign-in that succeeded, if it is known */
+  /** the redirect URI at the last successful sign-in, if known */
   formerRedirectUri: string | undefined;
 }
 
-/** @returns the findings in the order of the questions; does not reject if the provider is at fault */
+/** @returns the findings in the order of the checks; does not reject because of the provider */
 export async function verifyProvider(
   connection: Connection,
   parts: VerificationParts,
@@ -96,7 +96,7 @@ async function attempt<T>(
   }
 }
 
-/** The cause says what the message, which is for everybody, must not say. */
+/** The cause has details that the message, which everyone sees, must not have. */
 const detailOf = ({ message, cause }: DomainError): string =>
   typeof cause === "string" ? `${message}: ${cause}` : message;
 
@@ -129,7 +129,7 @@ const challengeFinding = ({ challengeMethods }: ProviderMetadata): ProviderFindi
         "turn PKCE on for this client at the provider; sign-ins send it in any case",
       );
 
-/** What is sensitive is confirmed by a forced log-on only if the token says when it was: see tokens/id-token.ts. */
+/** A forced log-on confirms sensitive changes only if the token states its time: see tokens/id-token.ts. */
 function logOnFinding({ claims }: ProviderMetadata): ProviderFinding {
   const check = "log_on";
   if (claims === undefined)
@@ -175,7 +175,7 @@ function clockFinding({ requests: { clockOffsetMs }, settings }: Connection): Pr
   );
 }
 
-/** Redeems a code that nobody issued: only an authenticated client gets the error for a wrong code. */
+/** Redeems an invented code, because only an authenticated client gets the error for a wrong code. */
 async function clientFindings(
   connection: Connection,
   metadata: ProviderMetadata,
@@ -223,7 +223,7 @@ function logoutFindings(
   ];
 }
 
-/** A provider refuses a redirect URI that is not registered, but only in the browser of the person. */
+/** A provider refuses an unregistered redirect URI only in the user's browser. */
 function redirectFinding({ redirectUri, formerRedirectUri }: VerificationParts): ProviderFinding {
   const check = "redirect_uri";
   if (redirectUri === undefined)

@@ -10,7 +10,7 @@ export interface SignInRequest {
   redirectUri: string;
   /** address to fill in at the provider */
   loginHint?: string | undefined;
-  /** the person must log on again, whatever the provider remembers */
+  /** whether the person must log on again, even if the provider remembers the person */
   isForced?: boolean | undefined;
 }
 
@@ -20,9 +20,9 @@ export const scopesOf = ({ extraScopes }: Pick<SsoSettings, "extraScopes">): rea
 ];
 
 /**
- * OpenID Connect Core 1.0 section 3.1.2.1. A forced log-on has `max_age` too: then the ID token must say when it happened (section 2,
- * auth_time). id-token.ts requires it, because the browser can remove both from the link. `response_mode` stays at its default
- * for codes, which is the query.
+ * OpenID Connect Core 1.0 section 3.1.2.1. A forced log-on also has `max_age`, so that the ID token must state its time (section 2,
+ * auth_time). id-token.ts requires it, because the browser can remove both from the link. `response_mode` keeps its default for
+ * codes, the query.
  */
 export function authorizationParameters(
   settings: SsoSettings,
@@ -51,7 +51,7 @@ export function authorizationParameters(
   };
 }
 
-/** A hint only fills in a field at the provider, so one that is not an address is dropped. */
+/** Drops a hint that is not an address, because it only fills in a field at the provider. */
 export const usableHint = (hint: string | undefined): string | undefined =>
   hint !== undefined && hint !== "" && hint.length <= LOGIN_HINT_LENGTH_MAX && !/\p{Cc}/u.test(hint)
     ? hint

@@ -20,18 +20,21 @@ const ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
   consent_required: interactionRequired,
 };
 
-/** Parameters that decide; each may be there once. */
+/** The relevant parameters; each may occur once. */
 const DECISIVE = ["state", "iss", "code", "error", "response"];
 
-/** RFC 6749 appendix A.11. A provider might answer anything else with an error that looks like its own. */
+/**
+ * The characters of a code (RFC 6749 appendix A.11). For other texts, a provider might send an error that looks like its own
+ * failure.
+ */
 const CODE = /^[\x20-\x7e]+$/;
 export const CODE_LENGTH_MAX = 8192;
 
 /**
  * @param state of the attempt
  * @returns the code to redeem
- * @throws DomainError `sso.state` if the browser's answer is not the one to this attempt; `sso.cancelled`,
- *   `sso.interaction_required`, `sso.callback_error`, `sso.callback_issuer`; `sso.code_rejected` for a text that is no code
+ * @throws DomainError `sso.state` if the browser's response belongs to another attempt; `sso.cancelled`,
+ * `sso.interaction_required`, `sso.callback_error`, `sso.callback_issuer`; `sso.code_rejected` for a text that is not a code
  */
 export function readCode(
   query: URLSearchParams,

@@ -1,5 +1,5 @@
-// How this service proves to the provider who it is (OpenID Connect Core 1.0 section 9). The public half of a client key is what
-// an administrator registers at the provider.
+// How this service authenticates to the provider (OpenID Connect Core 1.0 section 9). An administrator registers the public half of
+// a client key at the provider.
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, importPKCS8, type JWK } from "jose";
 import type { ClientAuth } from "openid-client";
@@ -12,7 +12,7 @@ type OpenIdClient = typeof import("openid-client");
 const CURVE = "prime256v1";
 const RSA_BITS_MIN = 2048;
 
-/** Algorithms of client assertions, by kind of key; the first that the provider accepts is used. */
+/** Algorithms of client assertions, by kind of key; the first one that the provider accepts is used. */
 function algorithmsOf(key: KeyObject): readonly string[] {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === "ed25519") return ["EdDSA"];
@@ -28,7 +28,7 @@ function readClientKey(pem: Secret): { key: KeyObject; algorithms: readonly stri
     const algorithms = algorithmsOf(key);
     if (algorithms.length > 0) return { key, algorithms };
   } catch {
-    // The error of the library may repeat the text, so it is dropped.
+    // The library's error is dropped, because it may repeat the text.
   }
   throw new DomainError(
     "invalid",
@@ -55,7 +55,7 @@ export function clientKeyProblem(pem: Secret): string | undefined {
 }
 
 /**
- * @param accepted algorithms of client assertions that the provider names; undefined if it names none
+ * @param accepted the provider's algorithms for client assertions; undefined if it states none
  * @throws DomainError `sso.client_key`
  */
 export async function clientAuthentication(

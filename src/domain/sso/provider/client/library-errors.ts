@@ -1,5 +1,5 @@
-// Maps errors of openid-client, and errors in responses of the provider, to those of sign-in. Errors of the library contain tokens and
-// claims, so only their code and the provider's error are kept, cut and escaped.
+// Maps errors of openid-client, and errors in the provider's responses, to sign-in errors. The library's errors contain tokens and
+// claims, so only their code and the provider's error are kept, truncated and escaped.
 import { codeOf, DomainError } from "../../../../platform/errors.ts";
 import {
   clientRejected,
@@ -19,12 +19,12 @@ const TOKEN_ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
 };
 
 const UNAUTHORIZED = 401;
-/** Depth to which causes are searched for an error of ours. */
+/** Maximum depth to search causes for one of our errors. */
 export const CAUSES_MAX = 5;
-/** The library says by its message alone whether the ID token or the response around it is wrong. */
+/** Only the library's message tells whether the ID token or the response around it is wrong. */
 const ABOUT_TOKEN = /JWT|JWE|ID Token|"alg"|"id_token"|"sub"/;
 
-/** @param secrets that were sent @returns the error to throw; one that is not the library's unchanged */
+/** @param secrets secrets that were sent @returns the error to throw; an error from elsewhere is returned unchanged */
 export function fromLibrary(error: unknown, secrets: readonly string[] = []): unknown {
   const own = ownErrorIn(error);
   if (own) return own;
@@ -68,12 +68,12 @@ export function refusalOf(
   return (make ?? providerError)(forLog(withoutSecrets(text, secrets)));
 }
 
-/** The status of 401 comes with a challenge (RFC 6749 section 5.2), which the library looks at before the body. */
+/** A 401 has a challenge (RFC 6749 section 5.2), which the library checks before the body. */
 const refused = (error: Error): DomainError =>
   "status" in error && error.status === UNAUTHORIZED
     ? clientRejected("the status is 401")
     : providerError("the provider answered with a challenge");
 
-/** The library's own words, which hold no values. */
+/** The library's own messages, which contain no values. */
 const causeOf = (error: Error): string =>
   forLog(error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message);

@@ -1,7 +1,7 @@
-// The parts of the protocol that openid-client does: links, pushed requests, client authentication, and userinfo. It is loaded
-// on first use, because most commands never use it. Discovery, the token request, keys and the checks of tokens are ours: the
-// library takes issuers that differ only in form, does not verify signatures and waits a minute before it fetches new keys.
-// Errors are distinguished by `code`, because a minified executable renames classes.
+// The parts of the protocol that openid-client implements: links, pushed requests, client authentication, and userinfo. It is
+// loaded on first use, because most commands never use it. Discovery, the token request, keys and token checks are ours: the
+// library accepts issuers that differ in form, does not verify signatures, and waits a minute before it fetches new keys. Errors
+// are distinguished by `code`, because a minified executable renames classes.
 import type { Configuration } from "openid-client";
 import type { SsoSettings } from "../../settings.ts";
 import type { ProviderMetadata } from "../discovery/metadata.ts";
@@ -16,7 +16,7 @@ export interface Attempt {
   nonce: string;
   /** PKCE code verifier (RFC 7636) */
   verifier: string;
-  /** when the provider was asked to make the person log on again, in UTC milliseconds; absent if it was not */
+  /** when a new log-on was requested from the provider, UTC milliseconds; absent without such a request */
   forcedAtMs?: number;
 }
 
@@ -53,7 +53,7 @@ export class OidcClient {
     const configuration = new openid.Configuration(server, clientId, client, authentication);
     const secrets = "secret" in credential ? [credential.secret.reveal()] : [];
     const tokenEndpoint = { url: metadata.tokenEndpoint, requests, server, client, authentication, secrets };
-    // Endpoints were checked at discovery: http is only for an issuer on this machine.
+    // Discovery has checked the endpoints: http is only for an issuer on this machine.
     openid.allowInsecureRequests(configuration);
     const userinfoUrl = metadata.userinfoEndpoint && new URL(metadata.userinfoEndpoint).href;
     configuration[openid.customFetch] = (url, { method, headers, body }) => {
@@ -82,7 +82,7 @@ export class OidcClient {
   }
 
   /**
-   * Redeems a code that nobody issued.
+   * Redeems an invented code.
    * @throws DomainError `sso.code_rejected` if the provider knows this client; others of `redeemCode`
    */
   async redeemNothing(redirectUri: string): Promise<void> {
@@ -100,7 +100,7 @@ export class OidcClient {
     return this.openid.buildEndSessionUrl(this.configuration, { ...parameters }).href;
   }
 
-  /** @param secrets that are sent beside the credential of this service */
+  /** @param secrets secrets that are sent in addition to this service's credential */
   async #translated<T>(work: () => Promise<T>, secrets: readonly string[] = []): Promise<T> {
     try {
       return await work();
@@ -110,9 +110,9 @@ export class OidcClient {
   }
 }
 
-/** As long as a real one. */
+/** As long as a real code. */
 const NO_VERIFIER = "0".repeat(43);
 
-/** The library sends forms, and requests without a body. */
+/** The library sends only forms, and requests without a body. */
 const bodyOf = (body: unknown): { body?: string } =>
   body instanceof URLSearchParams ? { body: body.toString() } : {};

@@ -25,13 +25,13 @@ export interface TokenEndpoint {
 
 export interface CodeToRedeem {
   code: string;
-  /** as in the link to the authorization endpoint */
+  /** the same as in the link to the authorization endpoint */
   redirectUri: string;
   /** PKCE code verifier (RFC 7636) */
   verifier: string;
 }
 
-/** The response of the token endpoint to a code. Not verified yet. */
+/** The unverified response of the token endpoint to a code. */
 export interface Redeemed {
   accessToken: string;
   idToken: string;
@@ -57,7 +57,7 @@ export async function redeemCode(
     accept: "application/json",
     "content-type": "application/x-www-form-urlencoded",
   });
-  await authentication(server, client, body, headers); // returns a promise for private_key_jwt, although its type says void
+  await authentication(server, client, body, headers); // returns a promise for private_key_jwt, although its type is void
   const message = { method: "POST", headers, body: body.toString() };
   const { isOk, status, members } = await requests.object("token", url, message);
   if (!isOk) throw refused(status, members, [code, verifier, ...secrets]);

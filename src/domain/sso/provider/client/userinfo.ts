@@ -1,5 +1,5 @@
-// Completes the claims of an ID token with those of userinfo (OpenID Connect Core 1.0 section 5.3), where the rules need more than
-// the token says. The token wins, because it is signed.
+// Completes the claims of an ID token with those of userinfo (OpenID Connect Core 1.0 section 5.3) if the rules need more. The
+// token takes precedence, because it is signed.
 import { isJsonObject } from "../../../../platform/json/json-object.ts";
 import type { VerifiedClaims } from "../../model.ts";
 import type { SsoSettings } from "../../settings.ts";
@@ -34,20 +34,17 @@ export const completedClaims = (claims: IdTokenClaims, userinfo: Userinfo): Veri
   ...addressOf(claims, userinfo),
 });
 
-/**
- * The address and whether it is verified come from the same place: otherwise userinfo could verify an address that it does not
- * have.
- */
+/** The address and its verification come from the same source; otherwise userinfo could verify an address that it does not have. */
 function addressOf({ email, email_verified }: IdTokenClaims, userinfo: Userinfo): Userinfo {
   if (email === undefined) return { email: userinfo.email, email_verified: userinfo.email_verified };
   const isSame = email_verified === undefined && userinfo.email === email;
   return { email, email_verified: isSame ? userinfo.email_verified : email_verified };
 }
 
-/** A dotted path leads into one claim, unless a claim has that very name. */
+/** A dotted path leads into a nested claim, unless a claim has exactly that name. */
 const firstName = (claims: IdTokenClaims, path: string): string =>
   Object.hasOwn(claims, path) ? path : (path.split(".")[0] ?? path);
 
-/** Groups that are too many for the token (Entra): userinfo does not have them either. */
+/** If there are too many groups for the token (Entra), userinfo lacks them too. */
 const isElsewhere = (claims: IdTokenClaims): boolean =>
   claims.hasgroups !== undefined || isJsonObject(claims._claim_names);

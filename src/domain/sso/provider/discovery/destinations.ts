@@ -1,5 +1,5 @@
-// The origins of a provider, for the list of outgoing connections. The browser visits the authorization and logout endpoints, so
-// that they are not in it.
+// The origins of a provider, for the list of outgoing connections. It omits the authorization and logout endpoints, which only
+// browsers visit.
 import type { Destination } from "../../../../platform/outbound/outbound.ts";
 import type { ProviderMetadata } from "./metadata.ts";
 

@@ -1,19 +1,19 @@
-// Finds the endpoints of the provider, and remembers them: in memory for an hour, and in the database for a day, in which sign-ins
-// work although discovery does not answer. One request at a time, and none for ten seconds after a failure.
+// Finds the provider's endpoints and caches them: in memory for an hour, and in the database for a day, during which sign-ins work
+// even if discovery fails. Sends one request at a time, and none for ten seconds after a failure.
 import { type Clock, HOUR_MS, SECOND_MS } from "../../../../platform/clock.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { type Remembered, throwRemembered } from "../failures.ts";
 import type { ProviderRequests } from "../provider-requests.ts";
 import { discoveryUrl, type ProviderMetadata, readMetadata } from "./metadata.ts";
 
-/** After this time the document is fetched again, while the old one is still used. */
+/** After this time the document is fetched again; meanwhile the old one is used. */
 export const METADATA_FRESH_MS = HOUR_MS;
-/** A document that sign-ins fail with is fetched again after this time: the provider may have moved an endpoint. */
+/** After failed sign-ins, the document is fetched again after this time, because the provider may have moved an endpoint. */
 export const METADATA_DOUBTED_MS = 10 * SECOND_MS;
 /** After this time the document is no longer used. */
 const METADATA_KEPT_MS = 24 * HOUR_MS;
 
-/** A discovery document, as it was received. */
+/** A discovery document in its received form. */
 export interface StoredMetadata {
   text: string;
   atMs: number;
@@ -56,12 +56,12 @@ export class Discovery {
     const { clock } = this.parts;
     const ageMs = this.#known ? clock.nowMs() - this.#known.atMs : Number.POSITIVE_INFINITY;
     if (!this.#known || ageMs > METADATA_KEPT_MS) return await this.#refresh();
-    // The failure is remembered and counted there; the known document is still valid.
+    // The failure is already recorded and counted, and the known document is still valid.
     if (ageMs > METADATA_FRESH_MS) this.#refresh().catch(() => {});
     return this.#known.metadata;
   }
 
-  /** A sign-in failed with the known document: it is fetched again, while the old one is still used. */
+  /** Call it after a sign-in failed: fetches the document again, and meanwhile uses the old one. */
   doubt(): void {
     const ageMs = this.#known ? this.parts.clock.nowMs() - this.#known.atMs : 0;
     if (ageMs > METADATA_DOUBTED_MS) this.#refresh().catch(() => {});
@@ -95,7 +95,7 @@ export class Discovery {
     }
   }
 
-  /** A provider that answers, but wrongly, may have been replaced: what was known about it is no longer used. */
+  /** A provider that responds wrongly may have been replaced, so the known document is no longer used. */
   #noteFailure(error: DomainError): void {
     this.#failed = { error, atMs: this.parts.clock.nowMs() };
     if (error.reason === "sso.provider_invalid") this.#known = undefined;

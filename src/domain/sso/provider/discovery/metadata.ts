@@ -1,5 +1,5 @@
-// The discovery document of a provider (OpenID Connect Discovery 1.0 section 3): which members are read, and what makes it
-// unusable. A document with a fault is not used at all.
+// The discovery document of a provider (OpenID Connect Discovery 1.0 section 3): the members that are read, and the errors that
+// make it unusable. A document with any error is not used at all.
 import { isLoopbackHost } from "../../../../platform/config/addresses.ts";
 import type { JsonObject } from "../../../../platform/json/json-object.ts";
 import { isLinkLocalAddress } from "../../../../platform/outbound/public-hosts.ts";
@@ -14,19 +14,19 @@ export interface ProviderMetadata {
   endSessionEndpoint: string | undefined;
   pushedRequestEndpoint: string | undefined;
   requiresPushedRequests: boolean;
-  /** the callback always has `iss` (RFC 9207) */
+  /** whether the callback always has `iss` (RFC 9207) */
   namesIssuer: boolean;
   /** undefined if the document does not say */
   challengeMethods: readonly string[] | undefined;
   tokenAlgorithms: readonly string[] | undefined;
   clientMethods: readonly string[] | undefined;
   clientAlgorithms: readonly string[] | undefined;
-  /** some that the provider can send; it may send others */
+  /** claims that the provider can send; the list may be incomplete */
   claims: readonly string[] | undefined;
 }
 
 export const ENDPOINT_LENGTH_MAX = 2_000;
-/** Entries of a list that are read. */
+/** Maximum number of list entries to read. */
 export const LIST_MAX = 100;
 
 /**

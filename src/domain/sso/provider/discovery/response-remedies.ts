@@ -1,4 +1,4 @@
-// What an operator does next when the discovery document or the keys of the provider cannot be used. verification.ts shows it.
+// Next steps for an operator when the provider's discovery document or keys cannot be used. verification.ts shows them.
 import type { DomainError } from "../../../../platform/errors.ts";
 import { ProviderFailure, type ProviderFault } from "../failures.ts";
 

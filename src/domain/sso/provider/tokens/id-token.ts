@@ -1,5 +1,5 @@
-// Checks of an ID token, as a whole and by one clock. openid-client never sees the token: it would compare claims, but neither verify
-// the signature nor look at `iat`.
+// All checks of an ID token, by one clock. openid-client never sees the token, because it would compare claims but neither verify
+// the signature nor check `iat`.
 import type { JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import type { Attempt } from "../client/oidc-client.ts";
@@ -13,7 +13,7 @@ export interface IdTokenClaims extends JWTPayload {
 }
 
 /**
- * @param attempt for which the token was issued
+ * @param attempt attempt for which the token was issued
  * @throws DomainError `sso.token_invalid`, `sso.clock`, `sso.log_on_unknown`, `sso.log_on_too_old`, those of ProviderKeys
  * @source OpenID Connect Core 1.0 section 3.1.3.7
  */
@@ -32,8 +32,8 @@ export async function verifyIdToken(
 }
 
 /**
- * A provider that was asked for a recent log-on must say when it was (section 2, auth_time). The browser can remove the request from
- * the link, so that a token without the time proves nothing.
+ * If a recent log-on was requested, the provider must state its time (section 2, auth_time). The browser can remove the request
+ * from the link, so a token without the time proves nothing.
  */
 function refuseOldLogOn(claims: JWTPayload, forcedAtMs: number | undefined, checks: TokenChecks): void {
   const oldestMs = oldestLogOnMs(forcedAtMs, checks);
@@ -43,7 +43,7 @@ function refuseOldLogOn(claims: JWTPayload, forcedAtMs: number | undefined, chec
   }
   const seconds = secondsOf(claims, "auth_time");
   if (seconds < 0) throw tokenInvalid("auth_time is negative");
-  // `iat` was not in the future, so the clocks agree.
+  // The clocks agree, because `iat` is not in the future.
   if (isFuture(seconds, checks)) throw tokenInvalid("auth_time is in the future, although iat is not");
   if (oldestMs !== undefined && seconds * SECOND_MS < oldestMs)
     throw logOnTooOld(`auth_time is older than max_age; ${offsetText(checks.clockOffsetMs)}`);

@@ -1,10 +1,10 @@
-// Verifies signatures without leaving the turn of the event loop. jose verifies in another thread, which costs a sign-in more than the
-// signature itself. It still decides about the first token with each header: the header alone decides about algorithm, key and
-// extensions, so that a later token with the same header, byte for byte, needs only the signature and the claims checked.
+// Verifies signatures within one turn of the event loop. jose verifies in another thread, which takes longer than the signature
+// itself. jose still checks the first token with each header. The header alone determines algorithm, key and extensions, so a later
+// token with exactly the same header needs only its signature and claims checked.
 import { constants, KeyObject, type VerifyKeyObjectInput, verify } from "node:crypto";
 import { type JWTClaimVerificationOptions, type JWTVerifyResult, UnsecuredJWT } from "jose";
 
-/** A provider has a header for each key and type of token. */
+/** Maximum number of headers. A provider has one for each key and type of token. */
 export const KNOWN_HEADERS_MAX = 100;
 
 /** EdDSA is left to jose: in its thread it is faster. */
@@ -20,11 +20,11 @@ interface KnownHeader {
   input: VerifyKeyObjectInput;
 }
 
-/** Headers of tokens that one set of keys verified. */
+/** Known headers of tokens, for one set of keys. */
 export class KnownHeaders {
   readonly #known = new Map<string, KnownHeader>();
 
-  /** Remembers with which key jose verified a token. */
+  /** Records the key with which jose verified a token. */
   remember(token: string, header: KnownHeader["header"], key: unknown): void {
     const parameters = PARAMETERS.get(header.alg);
     if (!parameters || !(key instanceof CryptoKey) || this.#known.size >= KNOWN_HEADERS_MAX) return;
@@ -32,7 +32,7 @@ export class KnownHeaders {
   }
 
   /**
-   * @returns undefined if jose must decide: the header is not known, or its key did not sign the token
+   * @returns undefined if jose must decide, because the header is unknown or its key did not sign the token
    * @throws the errors of jose about claims
    */
   verified(token: string, options: JWTClaimVerificationOptions): JWTVerifyResult | undefined {
@@ -41,7 +41,7 @@ export class KnownHeaders {
     const end = token.lastIndexOf(".");
     const encoded = token.slice(end + 1);
     const signature = Buffer.from(encoded, "base64url");
-    // The decoder skips what is not base64url; jose refuses it.
+    // Leaves text that is not base64url to jose, which refuses it; the decoder would skip it.
     if (signature.toString("base64url") !== encoded) return undefined;
     if (!verify(DIGEST, Buffer.from(token.slice(0, end)), known.input, signature)) return undefined;
     const { payload } = UnsecuredJWT.decode(withoutSignature(token, end), options);
@@ -53,6 +53,6 @@ const headerOf = (token: string): string => token.slice(0, token.indexOf("."));
 
 const UNSECURED = Buffer.from(JSON.stringify({ alg: "none" })).toString("base64url");
 
-/** jose checks claims without a signature only in this form (RFC 7519 section 6). */
+/** jose checks claims without a signature only for an unsecured token (RFC 7519 section 6). */
 const withoutSignature = (token: string, end: number): string =>
   `${UNSECURED}${token.slice(token.indexOf("."), end)}.`;

@@ -6,9 +6,9 @@ import { clockDiffers, tokenInvalid } from "../failures.ts";
 import { offsetText, type TokenChecks, verifiedClaims } from "./token-checks.ts";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
-/** The type is only recommended; a token of another explicit type is none of these. */
+/** The type is only recommended, but a token with another explicit type is not a logout token. */
 const TYPES: readonly (string | undefined)[] = [undefined, "jwt", "logout+jwt", "application/logout+jwt"];
-/** A logout token is used immediately, so that used tokens need not be stored longer. */
+/** Maximum age of a logout token. Providers send it immediately, and used tokens must be stored only this long. */
 const LOGOUT_TOKEN_AGE_MAX_MS = 10 * MINUTE_MS;
 
 /** A verified logout token. It names a subject, a session at the provider, or both. */
@@ -20,7 +20,7 @@ export interface LogoutToken {
   /** `jti`; valid once */
   tokenId: string;
   issuedAtMs: number;
-  /** from then on the token is refused and need not be stored */
+  /** when the token expires and need no longer be stored */
   expiresAtMs: number;
 }
 

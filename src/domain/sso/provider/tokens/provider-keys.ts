@@ -1,6 +1,6 @@
-// The public keys of the provider (JWKS, RFC 7517). A key that is not known is fetched immediately, because the first sign-in after a
+// The public keys of the provider (JWKS, RFC 7517). An unknown key is fetched immediately, because the first sign-in after a
 // rotation must work; limits keep a flood of unknown keys from becoming a flood of requests. jose's own remote key set opens
-// connections by itself, which only platform/outbound may, and openid-client waits a minute before it fetches keys again.
+// connections itself, which only platform/outbound may do, and openid-client waits a minute before it fetches keys again.
 import {
   createLocalJWKSet,
   errors,
@@ -17,14 +17,14 @@ import { isWithin, providerInvalid, type Remembered, throwRemembered } from "../
 import { KnownHeaders } from "./known-headers.ts";
 
 const KEYS_KEPT_MS = HOUR_MS;
-/** Fetches for unknown keys are at least this far apart. */
+/** Minimum time between two fetches for unknown keys. */
 const UNKNOWN_KEY_PAUSE_MS = 10 * SECOND_MS;
 export const KEYS_MAX = 100;
 
-/** The algorithms that are accepted, whatever the provider offers: all are asymmetric. */
+/** The accepted algorithms, all of them asymmetric, whatever the provider offers. */
 export const TOKEN_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"];
 
-/** Why keys are fetched: each has its own pause, so that unauthenticated callers cannot delay sign-ins with logout tokens. */
+/** Reasons to fetch keys. Each has its own pause, so that unauthenticated callers cannot delay sign-ins with logout tokens. */
 type Purpose = "sign_in" | "logout";
 
 interface KeySet {
@@ -77,7 +77,7 @@ export class ProviderKeys {
     return this.#keys && isFresh ? this.#keys : await this.#fetched();
   }
 
-  /** @returns the same keys while the pause lasts */
+  /** @returns the same keys during the pause */
   async #newerThan(seen: KeySet, purpose: Purpose): Promise<KeySet> {
     if (this.#loading) return await this.#loading;
     if (this.#keys && this.#keys !== seen) return this.#keys;
@@ -132,7 +132,7 @@ const ALGORITHM_OF_KIND = new Map([
   ["OKP", "EdDSA"],
 ]);
 
-/** A key with a fault would otherwise fail in the library at the first token that names it. */
+/** Otherwise an invalid key would fail in the library at the first token that names it. */
 async function isUsable(key: JWK): Promise<boolean> {
   const algorithm = key.alg ?? ALGORITHM_OF_KIND.get(key.kty ?? "");
   if (algorithm === undefined || !TOKEN_ALGORITHMS.includes(algorithm)) return false;
@@ -149,7 +149,7 @@ async function isUsable(key: JWK): Promise<boolean> {
 const isKey = (value: unknown): value is { kty: string } =>
   isJsonObject(value) && typeof value.kty === "string";
 
-/** A token without `kid` may fit several keys (RFC 7517 section 4.5): each is tried. */
+/** Tries each key, because a token without `kid` may fit several (RFC 7517 section 4.5). */
 async function verifiedBy(
   { find, headers }: KeySet,
   token: string,
@@ -176,7 +176,7 @@ async function verifiedBy(
   }
 }
 
-/** Also a wrong signature: a provider may replace a key without changing its id, or have keys without ids. */
+/** Includes a wrong signature, because a provider may replace a key without changing its id, or have keys without ids. */
 const isUnknownKey = (error: unknown): boolean =>
   error instanceof errors.JOSEError &&
   (error.code === "ERR_JWKS_NO_MATCHING_KEY" || error.code === "ERR_JWS_SIGNATURE_VERIFICATION_FAILED");

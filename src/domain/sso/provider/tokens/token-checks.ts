@@ -1,4 +1,4 @@
-// What ID tokens and logout tokens have in common: length, signature, issuer, audience and times, and how a failure is reported.
+// Common checks of ID tokens and logout tokens: length, signature, issuer, audience and times, and the report of a failure.
 import { errors, type JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -43,7 +43,7 @@ export async function verifiedClaims(
     if (problem !== undefined) throw tokenInvalid(problem);
     if (isFuture(secondsOf(payload, "iat"), checks))
       throw clockDiffers(`iat is in the future; ${offsetText(checks.clockOffsetMs)}`);
-    // The library does not look at it, so that it may be anything.
+    // The library does not check the type, so it may be anything.
     const type: unknown = protectedHeader.typ;
     if (type !== undefined && typeof type !== "string") throw tokenInvalid("typ is not a text");
     return { claims: payload, type };
@@ -63,7 +63,7 @@ export function secondsOf(claims: JWTPayload, name: string): number {
 export const isFuture = (seconds: number, { nowMs, settings }: TokenChecks): boolean =>
   seconds * SECOND_MS > nowMs + settings.clockSkewSeconds * SECOND_MS;
 
-/** A token is for this client only, and not also for another one that could have passed it on. @returns how it is for others */
+/** A token must be only for this client, because another recipient could have passed it on. @returns why it is not */
 export function partiesProblem({ aud, azp }: VerifiedClaims, clientId: string): string | undefined {
   if (![aud].flat().includes(clientId)) return `aud does not name the client ${clientId}`;
   if (azp !== undefined && azp !== clientId) return "azp is another client";
@@ -71,7 +71,7 @@ export function partiesProblem({ aud, azp }: VerifiedClaims, clientId: string): 
   return isShared && azp === undefined ? "aud names others beside this client, without azp" : undefined;
 }
 
-/** Claims by which jose compares the time. */
+/** The time claims that jose compares. */
 const TIMES = new Set(["exp", "nbf", "iat"]);
 
 /** The messages of jose name claims and never their values. */
