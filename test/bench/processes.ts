@@ -16,7 +16,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** The recommended deployment of the references. The product sets its mode itself, as its users start it. */
+/** The recommended deployment of the references. The product sets its mode itself. */
 const IN_PRODUCTION = ["env", "NODE_ENV=production"];
 
 /** @returns the command that runs a TypeScript file of this folder on the same Bun */
@@ -55,8 +55,8 @@ export type Role = "measured" | "measuring";
 const CORES: Record<Role, string> = { measured: "0", measuring: "1" };
 
 /**
- * Servers share one core, whatever threads they have, and load comes from the other. So the placement by the system makes no
- * difference between servers, and a result is the work of one core.
+ * All threads of a server share one core, and load comes from the other. The placement by the system therefore does not
+ * matter, and a result is the work of one core.
  * @returns the command, pinned to its core if the machine has two and util-linux
  */
 export function onItsCore(role: Role, command: readonly string[]): string[] {
@@ -91,10 +91,10 @@ export async function startServer(command: string[], role: Role = "measured"): P
   throw new Error(`${command.join(" ")} did not start: ${said}`);
 }
 
-/** what every login shell and service manager sets */
+/** variables that every login shell and service manager sets */
 const USUAL_VARIABLES = ["HOME", "LANG", "PATH", "TMPDIR"];
 
-/** Settings of the person who runs the benchmark must not change the measurement, nor may settings that users do not have. */
+/** Neither personal settings nor settings that users lack may change the measurement. */
 export const cleanEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(USUAL_VARIABLES.map((name) => [name, process.env[name]]));
 
@@ -192,7 +192,7 @@ async function statusMb(pid: number, field: string): Promise<number> {
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_024;
 }
 
-/** The system counts in this unit, whatever its own clock is (proc(5)). */
+/** The system counts in this unit, regardless of its own clock (proc(5)). */
 const TICK_MS = 10;
 
 /** @returns processor time of a process, in ms; NaN if the system does not report it */

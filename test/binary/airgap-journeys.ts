@@ -96,12 +96,12 @@ const GUIDE = tarGzOf(tarFile("skills/guide/SKILL.md", "how to"));
 const SHA256 = sha256Hex(GUIDE);
 
 describe("AIR-2: a host with loopback only", () => {
-  test("has only the loopback interface and has sent nothing out", () => {
+  test("has only the loopback interface and has sent nothing", () => {
     expect(Object.keys(networkInterfaces())).toEqual(["lo"]);
     expect(waysOut()).toBe(0);
   });
 
-  test("AIR-3: pages are whole: no address in them leads elsewhere", async () => {
+  test("AIR-3: pages contain no address of another host", async () => {
     for (const path of ["/login", "/device", "/nowhere"]) {
       const page = await (await ask(path, { headers: { accept: "text/html" } })).text();
       const links = [...page.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, link = ""]) => link);
@@ -140,7 +140,7 @@ describe("AIR-2: a host with loopback only", () => {
     expect(page.heading).toBe("Overview");
   });
 
-  test("a catalog arrives on a bundle", async () => {
+  test("a catalog arrives in a bundle", async () => {
     writeFileSync(join(directory, "guide.tar.gz"), GUIDE);
     const entry = { id: "guide", version: "1", source_ref: "guide.tar.gz", sha256: SHA256 };
     writeFileSync(
@@ -212,7 +212,7 @@ describe("AIR-2: a host with loopback only", () => {
     expect((await cliJson("groups list")).items).toMatchObject([{ display_name: "Lab" }]);
   });
 
-  test("keys turn, jobs run, and what happened can be proved", async () => {
+  test("keys are rotated, jobs run, and the audit log verifies", async () => {
     await cli("signing-keys rotate --yes");
     await cli("sealing-keys rotate --yes");
     expect((await cliJson("jobs list")).items.length).toBeGreaterThan(1);
@@ -222,7 +222,7 @@ describe("AIR-2: a host with loopback only", () => {
     expect(await cli("doctor --deep")).not.toBe("");
   });
 
-  test("a backup is made while the service runs, verified, and restored when it does not", async () => {
+  test("a backup is made while the service runs, verified, and restored while it is stopped", async () => {
     await cli("backup create monday.qmb");
     await cli("backup verify monday.qmb", "");
     service.signal("SIGTERM");

@@ -57,7 +57,7 @@ describe("the executable", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("has the example archive inside, and no picture of the handbook", () => {
+  test("contains the example archive, and no picture of the handbook", () => {
     const bytes = readFileSync(builtExecutable());
     const has = (path: string) => bytes.includes(readFileSync(join(SOURCES, path)));
     const pictures = readdirSync(join(SOURCES, PICTURES)).map((name) => join(PICTURES, name));
@@ -81,7 +81,7 @@ describe("the executable", () => {
     ["the executable", () => command],
     ["the sources", () => [process.execPath, MAIN]],
   ])(
-    "%s: production mode is set when the framework loads, whatever the environment contains",
+    "%s: production mode is set when the framework loads, regardless of the environment",
     async (_what, product) => {
       const folder = mkdtempSync(join(directory, "mode-"));
       const preload = join(folder, "preload.ts");
@@ -108,7 +108,7 @@ describe("the executable", () => {
     expect(await service.ended()).toBe(0);
   });
 
-  test("refuses wrong usage as a run from source does", async () => {
+  test("refuses wrong usage like a run from source", async () => {
     const { stderr, exitCode } = await runCli(["config", "shwo"], { command });
     expect(stderr).toBe("error: unknown command 'shwo'\nhint:  did you mean show?\nrun:   <run>\n");
     expect(exitCode).toBe(2);

@@ -1,4 +1,4 @@
-// The console's browser files inside the executable: built, complete, and the same wherever they are built.
+// The console's browser files inside the executable: built, complete, and independent of the folder of the build.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -81,7 +81,7 @@ describe("README", () => {
     expectTags(blocks);
   });
 
-  test("shows the start message as the first start prints it, and working commands and settings", async () => {
+  test("shows the message of the first start, and working commands and settings", async () => {
     const { directory, bin } = emptyPlace();
     cpSync(EXAMPLE, directory, { recursive: true });
     await using service = await startService({
@@ -115,7 +115,7 @@ const startMessageOf = (service: RunningService, directory: string): string =>
 
 const chapterOf = (name: string): string => readFileSync(chapterFile(name), "utf8");
 
-/** What each chapter needs in addition to an installation. */
+/** Preparation of each chapter, in addition to an installation. */
 const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>>> = {
   "first-hour": async () => {
     const place = await installedPlace();

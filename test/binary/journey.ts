@@ -50,7 +50,7 @@ describe("the executable in an empty folder", () => {
     expect(Object.keys(document.paths)).toContain("/admin/package-catalog");
   });
 
-  test("serves with its very next answer what the command line seeded", async () => {
+  test("serves a change by the command line in its next response", async () => {
     const { access_token: token } = await login();
     const empty = await catalog(token);
     expect(await empty.text()).toBe("[]");
@@ -71,7 +71,7 @@ describe("the executable in an empty folder", () => {
     expect((await catalog(token, { "if-none-match": etag })).status).toBe(304);
   });
 
-  test("refuses with its very next answer what the command line revoked", async () => {
+  test("refuses a credential in the first request after the command line revoked it", async () => {
     const { access_token: token, refresh_token: refreshToken } = await login();
     expect((await catalog(token)).status).toBe(200);
     expect((await catalog(`${token.slice(0, -3)}AAA`)).status).toBe(401);

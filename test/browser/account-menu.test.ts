@@ -37,7 +37,7 @@ const beyond = (page: Page) =>
   );
 
 describe.each([true, false])("the menu with scripts: %p", (javaScriptEnabled) => {
-  test("CON-110 is on the screen, whatever the width, the address and the direction", async () => {
+  test("CON-110 is on the screen for every width, address and direction", async () => {
     const found: string[] = [];
     for (const [role, account] of accounts) {
       await using visitor = await site.visitor({ as: account, javaScriptEnabled });

@@ -1,5 +1,5 @@
-// What the script adds to the pages of the console: regions replaced in place, copy buttons, the reader's time zone, keyboard
-// shortcuts, colors.
+// Additions of the script to the pages of the console: regions replaced in place, copy buttons, the reader's time zone,
+// keyboard shortcuts, colors.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SESSION_COOKIE } from "../../src/domain/access/wire.ts";
 import { COMPACTED_LENGTH_MIN, compactHtml } from "../../src/server/console/frame/compact-html.ts";
@@ -43,7 +43,7 @@ test("CON-114 times are in the reader's zone from the second page on", async () 
   expect(await page.locator("td time").first().textContent()).toMatch(/GMT\+[12]/);
 });
 
-test("CON-112 the chosen colors are in the first response, and outlast the visit", async () => {
+test("CON-112 the chosen colors are in the first response, and remain after the visit", async () => {
   await using visitor = await scripted();
   const { page } = visitor;
   await page.emulateMedia({ colorScheme: "light" });
@@ -71,7 +71,7 @@ test("CON-113 keys lead to pages and rows, and never act inside of fields", asyn
   expect(await heading(page)).toBe("Audit log");
 });
 
-test("CON-113 `e` edits what the page shows", async () => {
+test("CON-113 `e` opens the editor for the content of the page", async () => {
   await using visitor = await scripted();
   const { page } = visitor;
   await publishFirst(site.server);
@@ -104,7 +104,7 @@ test("CON-23 each value of a card has the label of its column if the script is o
   }
 });
 
-test("CON-17 the buttons copy the shown command, and the whole id of a revision that is shown in short", async () => {
+test("CON-17 the buttons copy the shown command, and the whole id of a shortened revision", async () => {
   await using visitor = await scripted();
   const { page } = visitor;
   await page.goto("/console/users?status=active");
@@ -120,7 +120,7 @@ test("CON-17 the buttons copy the shown command, and the whole id of a revision 
   expect(await copied()).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
 });
 
-test("CON-133 browsers make the same document of a long page in its short spelling", async () => {
+test("CON-133 browsers build the same document from the shortened markup of a long page", async () => {
   await using visitor = await site.visitor({ javaScriptEnabled: true });
   const headers = { cookie: `${SESSION_COOKIE}=${site.admin.session}` };
   for (const path of ["/console/users", "/console/clients", "/console/audit"]) {

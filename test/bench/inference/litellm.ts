@@ -1,4 +1,4 @@
-// LiteLLM as a reference: one worker, started as its documentation says, in front of the same upstream.
+// LiteLLM as a reference: one worker, started as its documentation recommends, in front of the same upstream.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Running, startServer } from "../processes.ts";

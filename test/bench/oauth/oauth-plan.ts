@@ -1,4 +1,4 @@
-// What both sides of oauth.ts must agree on: the client, its scopes, and the number of seeded rows.
+// Shared facts of both sides of oauth.ts: the client, its scopes, and the number of seeded rows.
 import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../../src/domain/access/wire.ts";
 
 export const CLIENT_ID = OAUTH_CLIENT_ID;

@@ -91,7 +91,7 @@ function longText(): string {
     text += `  ${harness}:\n    managed_config:\n      rules:\n`;
     const end = text.length + TEXT_BYTES / HARNESS_KEYS.length;
     for (let at = 0; text.length < end; at++)
-      text += `${at % 4 === 0 ? "        # what everybody needs every day\n" : ""}        - allow: "Bash(git status --short:*)"\n          paths: [src/feature-${at}, test]\n`;
+      text += `${at % 4 === 0 ? "        # the everyday operations\n" : ""}        - allow: "Bash(git status --short:*)"\n          paths: [src/feature-${at}, test]\n`;
   }
   return text;
 }

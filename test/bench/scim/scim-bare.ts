@@ -1,7 +1,7 @@
-// The other reference of scim.ts, in a separate process: Bun.serve that looks up a user by name with one prepared statement and
-// sends the same bytes as the service, without authentication and whatever else is requested. Parameters are written as `+?`,
-// otherwise SQLite compiles a join again for each value. Arguments: the database file, the id of the organization, the origin in
-// the responses.
+// The other reference of scim.ts, in a separate process: Bun.serve that looks up a user by name with one prepared
+// statement and sends the same bytes as the service, without authentication and regardless of other parameters.
+// Parameters are written as `+?`, otherwise SQLite compiles a join again for each value. Arguments: the database file,
+// the id of the organization, the origin in the responses.
 
 import {
   CORE_USER,

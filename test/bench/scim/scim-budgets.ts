@@ -111,7 +111,7 @@ async function waitedMs(
   return waited;
 }
 
-/** A large response is sent in pieces between other requests, so its processor time is what matters. */
+/** A large response is sent in pieces between other requests, so its processor time is measured. */
 async function processorTimeOfReading({ running: { port, pid }, groupIds }: OurSide): Promise<number> {
   const request = () => getRequest(`${SCIM_BASE_PATH}${ENDPOINTS.Group}/${groupIds[0]}`);
   await waitedMs(port, { times: 0, request });

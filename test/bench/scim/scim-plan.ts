@@ -1,4 +1,4 @@
-// What the sides of scim.ts must agree on: the token, the number of resources, and the form of a user.
+// Shared facts of the sides of scim.ts: the token, the number of resources, and the form of a user.
 import {
   CORE_GROUP,
   CORE_USER,

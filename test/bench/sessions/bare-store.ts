@@ -1,6 +1,6 @@
-// The work of an upload on a bare server of this runtime: it hashes, writes, syncs and renames. A download is a file; a POST is one
-// durable write, or the same rows as those of an announcement or a completion. Arguments: its folder, and the database of an
-// installation.
+// The work of an upload on a bare server of this runtime: hash, write, sync and rename. A download is a file; a POST is
+// one durable write, or the same rows as those of an announcement or a completion. Arguments: its folder, and the
+// database of an installation.
 import { mkdirSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";

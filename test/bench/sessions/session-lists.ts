@@ -13,8 +13,8 @@ const ROUNDS = 15;
 const PER_PAGE = 25;
 
 /**
- * Required: at most three times. A text that every session has is counted session by session, because totals are exact; what SQLite
- * needs for that alone is a separate figure.
+ * Required: at most three times. A text that every session has is counted session by session, because totals are exact;
+ * a separate figure shows SQLite's own time for that.
  */
 export async function measureSessionLists(): Promise<Figure[]> {
   using directory = temporaryDirectory();

@@ -1,6 +1,6 @@
-// The least that makes an archive of a commit: fetches what the host packed, unpacks it, compresses it with the same library as the
-// service, and hashes it. It runs in a separate process on the core of the service, as the service makes its archives, and prints
-// the time in milliseconds. Its argument is what to fetch, as JSON.
+// The minimum work for an archive of a commit: fetches the host's archive, unpacks it, compresses it with the same
+// library as the service, and hashes it. Like the service's own process, it runs separately on the core of the service.
+// It prints the time in milliseconds. Its argument describes the request, as JSON.
 import { createGunzip } from "node:zlib";
 import { Gzip } from "fflate";
 

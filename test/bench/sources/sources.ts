@@ -43,7 +43,7 @@ interface Site {
   inspect(ref: string): Promise<void>;
   /** Fetches a path from the host. */
   fetchFrom(path: string): Promise<Response>;
-  /** how the plain loop reaches the repository */
+  /** request of the plain loop for the repository */
   plain: PlainFetch;
   /** value of the header `Authorization` of a workstation */
   authorization: string;

@@ -1,6 +1,6 @@
-// The reference for sso.ts, in a separate process: a server that does only what every server must do for a sign-in. It redeems a
-// code with a plain `fetch`, verifies the ID token with jose, and commits as many rows as the service does for a sign-in.
-// Arguments: an empty directory, and the issuer of the provider.
+// The reference for sso.ts, in a separate process: a server that does only the necessary work of a sign-in. It redeems
+// a code with a plain `fetch`, verifies the ID token with jose, and commits as many rows as the service does for a
+// sign-in. Arguments: an empty directory, and the issuer of the provider.
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { openWriter } from "../writes.ts";
 import { SIGN_IN_ROWS, type TokenRequest, WAITED_HEADER } from "./sso-share.ts";

@@ -1,12 +1,13 @@
-// The service's share of a sign-in: the time from the browser's callback to the response, without the time in which every server
-// waits for the provider. The reference measures that waiting: it sends the same token request to the same provider with a plain
-// `fetch`. So the service's work around the request counts, and the network, the provider's server and its signature do not.
+// The service's share of a sign-in: the time from the browser's callback to the response, without the time in which
+// every server waits for the provider. The reference measures that waiting: it sends the same token request to the same
+// provider with a plain `fetch`. The result therefore counts the service's work around the request, but not the
+// network, the provider's server and its signature.
 //
 //   share = (callback - signing) - (waiting - signing)
 //
-// `signing` is what the provider reports for each response; it is subtracted first, because it varies more than the rest. The
-// reference is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the same way
-// in the same run.
+// The provider reports `signing` for each response; it is subtracted first, because it varies more than the rest. The
+// reference is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the
+// same way in the same run.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { atMost, type Figure } from "../figures.ts";

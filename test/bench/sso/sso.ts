@@ -1,5 +1,5 @@
-// Sign-in at an identity provider: the time that the service adds to that of the provider, the rate of redirects to the provider
-// compared with the sign-in page, and what sign-ins that are never finished leave behind.
+// Sign-in at an identity provider: the time that the service adds to that of the provider, the rate of redirects to the
+// provider compared with the sign-in page, and the leftovers of unfinished sign-ins.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { atMost, contest, type Figure } from "../figures.ts";
@@ -47,7 +47,7 @@ function linkRate(site: SsoSite): Promise<Figure> {
   });
 }
 
-/** People who go to the provider and never come back. */
+/** People who go to the provider and never return. */
 async function unfinished({ data, service, requests }: SsoSite): Promise<Figure[]> {
   const begin = async () => {
     for (const { path, headers = {} } of requests(START, UNFINISHED_THOUSANDS * 1_000)) {

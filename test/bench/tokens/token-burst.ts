@@ -1,5 +1,5 @@
-// Who is slowed down while the service sees many tokens for the first time: after a restart, when a whole fleet returns at once,
-// and when somebody sends forged tokens.
+// Measures the delay of other callers while the service sees many tokens for the first time: after a restart, when a
+// whole fleet returns simultaneously, and when somebody sends forged tokens.
 import { atMost, type Figure } from "../figures.ts";
 import { processorMs } from "../processes.ts";
 import { quantile } from "../tools/compare.ts";

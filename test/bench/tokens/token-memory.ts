@@ -1,4 +1,5 @@
-// The memory of cached tokens, and that a revocation applies to the very next request, however many are cached.
+// The memory of cached tokens, and the refusal of the first request after a revocation, for any number of cached
+// tokens.
 import { decodeJwt } from "jose";
 import { atMost, type Figure } from "../figures.ts";
 import { cleanEnvironment, ownMb, quartermaster, type Running, residentMb } from "../processes.ts";

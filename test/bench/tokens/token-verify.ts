@@ -1,6 +1,6 @@
-// The reference for tokens.ts, in a separate process: what every server must pay for a token that it has not seen, which is the
-// verification of its signature with node:crypto, and one prepared look-up of its grant and its user. Arguments: a data directory,
-// and a file with tokens. The connection has the cache of the service. Prints µs of processor time of each, as JSON.
+// The reference for tokens.ts, in a separate process: the minimum cost of a new token: the verification of its
+// signature with node:crypto, and one prepared look-up of its grant and its user. Arguments: a data directory, and a
+// file with tokens. The connection has the cache of the service. Prints µs of processor time of each, as JSON.
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import { decodeProtectedHeader } from "jose";

@@ -1,5 +1,5 @@
-// A data directory for one benchmark, the service that runs on it, and the domain opened in parallel to the service: what a
-// workstation needs is created there in a few transactions instead of several requests each.
+// A data directory for one benchmark, the service that runs on it, and the domain opened in parallel to the service: it
+// creates workstations in a few transactions instead of several requests each.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

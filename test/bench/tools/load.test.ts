@@ -8,7 +8,7 @@ test.each([
   ["a declared length", "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"],
   ["chunks", "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n5\nhello\nA;x=y\n0123456789\n0\n\n"],
   ["no body by its status", "HTTP/1.1 304 Not Modified\n\n"],
-])("a response with %s is complete with its last byte and not before", (_, text) => {
+])("a response with %s is complete at its last byte", (_, text) => {
   const whole = bytes(text);
   for (let length = 0; length < whole.length; length++) {
     expect(readAnswer(whole.subarray(0, length), false)).toBeUndefined();
@@ -16,7 +16,7 @@ test.each([
   expect(readAnswer(Buffer.concat([whole, bytes("HTTP")]), false)?.length).toBe(whole.length);
 });
 
-test("the response to HEAD has no body, whatever length it declares", () => {
+test("the response to HEAD has no body, regardless of its declared length", () => {
   const head = bytes("HTTP/1.1 200 OK\nContent-Length: 5\n\n");
   expect(readAnswer(head, true)).toEqual({ status: 200, length: head.length });
 });
@@ -25,11 +25,11 @@ test.each([
   "SSH-2.0-x\n\n",
   "HTTP/1.1 200 OK\n\nuntil the end",
   "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\nzz\n",
-])("what cannot be measured is refused: %j", (text) => {
+])("an impossible plan is refused: %j", (text) => {
   expect(() => readAnswer(bytes(text), false)).toThrow();
 });
 
-test("a run counts what the server answered, by status", async () => {
+test("a run counts responses by status", async () => {
   let answered = 0;
   const server = Bun.serve({
     hostname: "127.0.0.1",

@@ -29,7 +29,7 @@ interface Side {
   reports: LoadRequest[];
 }
 
-/** without a threshold: what the measurement cannot tell apart, and what nobody needs */
+/** no threshold, because the difference is below the precision of the measurement, or irrelevant */
 const NOTHING = "nothing, in another process";
 const ALL = "all of them";
 

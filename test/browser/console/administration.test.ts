@@ -70,7 +70,7 @@ describe("CON-151 an administrator", () => {
       expect(await main.textContent()).toContain("Missing");
     });
 
-    test("revokes workstations, one of which is gone meanwhile, and tries that one again", async () => {
+    test("revokes workstations, one of which was removed in the meantime, and tries that one again", async () => {
       const hosts = [1, 2, 3].map((number) => `bulk-${name}-${number}`);
       await withWorkstations(`bulk-${name}`, hosts);
       await using visitor = await opened();
@@ -181,7 +181,7 @@ describe("CON-157 the keyboard alone", () => {
     }
   });
 
-  test("the palette opens the first result, also before it is shown", async () => {
+  test("the palette opens the first result, even before it is shown", async () => {
     await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
     const { page } = visitor;
     await page.goto("/console");
@@ -215,7 +215,7 @@ describe("CON-157 the keyboard alone", () => {
     expect(await focused(page)).toBe("Suspend");
   });
 
-  test("nothing moves for readers who want less motion", async () => {
+  test("nothing moves for readers who prefer reduced motion", async () => {
     await using visitor = await site.visitor({
       javaScriptEnabled: true,
       reducedMotion: "reduce",

@@ -1,4 +1,4 @@
-// How open pages follow what changes behind them: CON-115, and CON-76, how often the page about gateway mode asks the proxy for its
+// Updates of open pages: CON-115, and CON-76, the interval at which the page about gateway mode asks the proxy for its
 // health.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
-/** @returns a function that tells how many forms the page has sent */
+/** @returns a function that returns the number of forms that the page has sent */
 function countForms(page: Page): () => number {
   let sent = 0;
   page.on("request", (request) => {
@@ -38,7 +38,7 @@ let seconds = 60;
 /** Publishes a revision that differs from all before. */
 const publishNext = () => publishFirst(site.server, { ttl_seconds: seconds++ });
 
-test("CON-76 the script asks at once, then every minute while the page is visible, and never twice for one view", async () => {
+test("CON-76 the script asks immediately, then every minute while the page is visible, and never twice for one view", async () => {
   await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
   const page = await visitor.context.newPage();
   const sent = countForms(page);
@@ -70,7 +70,7 @@ test("CON-76 the page without the script asks when the button is pressed, and no
   expect([await page.getByText("Not checked yet").count(), sent()]).toEqual([1, 1]);
 });
 
-test("CON-115 a check that finds no session says that the page is old", async () => {
+test("CON-115 a check without a session shows that the page is outdated", async () => {
   await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
   const page = await visitor.context.newPage();
   await page.clock.install();
@@ -82,7 +82,7 @@ test("CON-115 a check that finds no session says that the page is old", async ()
 });
 
 const EVENTS = "**/console/events";
-/** @returns a function that tells how often the script has read the page */
+/** @returns a function that returns the number of times that the script has read the page */
 function countReads(page: Page, path: string): () => number {
   let reads = 0;
   page.on("request", (request) => {
@@ -93,7 +93,7 @@ function countReads(page: Page, path: string): () => number {
 
 const notice = (page: Page) => page.locator("#messages .stale");
 
-test("CON-28 a page whose event stream is refused says so, is read at intervals, and follows again when the stream is back", async () => {
+test("CON-28 a page with a refused event stream shows a notice, is read at intervals, and is live again when the stream returns", async () => {
   await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
   const page = await visitor.context.newPage();
   await page.clock.install();
@@ -128,7 +128,7 @@ test("CON-28 a page whose event stream is refused says so, is read at intervals,
   site.takeComplaints(); // the refused streams
 });
 
-test("CON-28 a page whose service does not answer any more says so, and no longer when it answers again", async () => {
+test("CON-28 a page shows a notice while the service does not answer, and removes it afterwards", async () => {
   await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
   const page = await visitor.context.newPage();
   await page.clock.install();
@@ -177,7 +177,7 @@ const overview = async () => {
 };
 const firstRevision = (page: Page) => page.locator("#revisions tbody tr").first().textContent();
 
-test("CON-115 a button tells how many rows are new where rows would move, and shows them", async () => {
+test("CON-115 a button shows the number of new rows where rows would move, and then the rows", async () => {
   await using visitor = await overview();
   const { page } = visitor;
   const before = await firstRevision(page);
@@ -192,7 +192,7 @@ test("CON-115 a button tells how many rows are new where rows would move, and sh
   expect(await page.evaluate(() => document.activeElement?.closest("#revisions")?.id)).toBe("revisions");
 });
 
-test("CON-115 a region under the pointer stays as it is, and follows when the pointer has left it", async () => {
+test("CON-115 a region under the pointer does not change until the pointer leaves it", async () => {
   await using visitor = await overview();
   const { page } = visitor;
   const added = page.locator("#revisions .new-rows");

@@ -36,7 +36,7 @@ async function openInvitations(page: Page): Promise<void> {
   await page.getByText("Invite people").click();
 }
 
-test("CON-120 leaving asks only while a value differs from what the server has", async () => {
+test("CON-120 leaving asks only while a value differs from the stored one", async () => {
   await using visitor = await openTab();
   const { page } = visitor;
   await openInvitations(page);
@@ -66,7 +66,7 @@ test("CON-120 another form of the page asks too, and works again for readers who
   for (const _ of [1, 2]) expect(await asksAt(page, () => dark.click({ noWaitAfter: true }))).toBe(true);
 });
 
-test("CON-120 the form itself is sent without a question, and what it refused is asked about", async () => {
+test("CON-120 the form itself is sent without a question, and leaving refused values asks", async () => {
   await using visitor = await openTab();
   const { page } = visitor;
   await openInvitations(page);

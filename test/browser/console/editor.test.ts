@@ -1,4 +1,4 @@
-// The editor of the policy: what the script adds to the form, which works without it.
+// The editor of the policy: additions of the script to the form, which works without it.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { heading, openSite, press, type Site } from "../../support/browser/browser.ts";
@@ -49,7 +49,7 @@ test("CON-5 CON-46 the editor marks problems at their lines, under the policy of
   expect(await page.locator(".cm-activeLine").textContent()).toBe("requird: true");
 });
 
-test("CON-46 members and known values are completed where they may stand", async () => {
+test("CON-46 members and known values are completed where they are allowed", async () => {
   await using visitor = await scripted();
   const { page } = visitor;
   await page.goto(EDIT);
@@ -90,7 +90,7 @@ test("CON-50 the text is saved while it is typed, and Ctrl+Enter leads to the re
   expect(await heading(page)).toBe("Review your draft");
 });
 
-test("CON-59 Ctrl+Enter publishes what the review shows, once a comment is there that it needs", async () => {
+test("CON-59 Ctrl+Enter publishes from the review, after a required comment", async () => {
   await using visitor = await scripted();
   const { page } = visitor;
   await page.goto(EDIT);

@@ -45,7 +45,7 @@ describe.each([
     expect(await page.locator("tbody tr").textContent()).toContain("Accepted");
   });
 
-  test("CON-19 an administrator suspends somebody after a question, and reads what was done", async () => {
+  test("CON-19 an administrator suspends somebody after a confirmation, and reads the result", async () => {
     await using visitor = await opened();
     const { page } = visitor;
     const email = `suspended-${name}@example.com`;

@@ -66,7 +66,7 @@ describe.each([
   ["with the script", true],
 ] as const)("CON-151 %s", (_, javaScriptEnabled) => {
   test(
-    "CON-66 a package is uploaded, inspected, laid out, given to everybody, reviewed, published and seen arriving",
+    "CON-66 a package is uploaded, inspected, laid out, given to everybody, reviewed, published and applied",
     async () => {
       await using chromium = await borrowChromium();
       const context = await chromium.browser.newContext({ javaScriptEnabled, baseURL: demo.url });

@@ -1,5 +1,6 @@
-// CON-137: what a browser has to do until it shows a page of 100 rows, and to answer a press on it. How long a slow processor takes
-// depends on what else the machine does, so a benchmark measures it (test/bench/console/console-pages.ts), not this test.
+// CON-137: the work of a browser to show a page of 100 rows, and to answer a press on it. How long a slow processor
+// takes depends on what else the machine does, so a benchmark measures it (test/bench/console/console-pages.ts), not
+// this test.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openConnection } from "../../../src/platform/database/connection.ts";
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
-/** @returns what must be loaded before the first paint, beside the document */
+/** @returns the files that must be loaded before the first paint, besides the document */
 const blockingOf = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     performance
@@ -53,7 +54,7 @@ const PRESSES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
 };
 
 describe.each(PATHS)("CON-137 %s", (path) => {
-  test("needs two style sheets and few elements to be shown, and few layouts to answer a press", async () => {
+  test("needs two style sheets and few elements for the first paint, and few layouts to answer a press", async () => {
     await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
     const page = await visitor.context.newPage();
     await page.goto(`${path}?per_page=100`);

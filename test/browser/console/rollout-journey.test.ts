@@ -31,7 +31,7 @@ describe.each([
   ["with the script", true],
 ] as const)("CON-151 %s", (_, javaScriptEnabled) => {
   test(
-    "CON-50 CON-62 CON-63 a setting is changed, reviewed, published and seen arriving, and so is its rollback",
+    "CON-50 CON-62 CON-63 a setting and its rollback are reviewed, published and applied",
     async () => {
       await using chromium = await borrowChromium();
       const context = await chromium.browser.newContext({ javaScriptEnabled, baseURL: demo.url });

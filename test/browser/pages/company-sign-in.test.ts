@@ -83,7 +83,7 @@ describe("a device login of a signed-out person", () => {
   });
 });
 
-test("the back button after a sign-in leads to a page that says so, and using a callback again does, too", async () => {
+test("the back button after a sign-in, and a repeated callback, show that the user is already signed in", async () => {
   await site.member("grace@example.com");
   idp.claims = { sub: "grace-1", email: "grace@example.com", email_verified: true };
   await using visitor = await site.visitor();
@@ -101,7 +101,7 @@ test("the back button after a sign-in leads to a page that says so, and using a 
   expect(await heading(page)).toBe("You are already signed in");
 });
 
-describe("the policy for forms breaks no way to the provider", () => {
+describe("the policy for forms blocks no redirect to the provider", () => {
   test("lets a code that is sent while signed out continue to the provider", async () => {
     idp.claims = { sub: "ada-1", email: "ada@example.com", email_verified: true };
     settings = { ...settings, autoRedirect: true };

@@ -89,7 +89,7 @@ describe("the link", () => {
     expect((await workstation.poll()).status).toBe(200);
   });
 
-  test("is unavailable after it has expired, also on a page that was opened in time", async () => {
+  test("is unavailable after it has expired, even on a page that was opened in time", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin });
     const { page } = visitor;
@@ -163,7 +163,7 @@ describe("the typed code", () => {
     expect((await workstation.poll()).body.error).toBe("access_denied");
   });
 
-  test("is decided as each page shows it, even after another tab sent another code", async () => {
+  test("is decided according to its own page, even after another tab sent another code", async () => {
     const [first, second] = [await site.workstation(), await site.workstation()];
     await using visitor = await site.visitor({ as: site.admin });
     const { page, context } = visitor;

@@ -86,7 +86,7 @@ test("a passkey is set up, signs in, confirms and is removed", async () => {
   expect(await page.getByRole("status").textContent()).toBe("It was removed.");
 });
 
-test("sets up an authenticator app and signs in if scripts are off, and passkeys say what they need", async () => {
+test("sets up an authenticator app and signs in if scripts are off, and passkeys explain their requirements", async () => {
   const account = await notFreshMember("bob@example.com");
   await using visitor = await site.visitor({ as: account });
   const { page, context } = visitor;

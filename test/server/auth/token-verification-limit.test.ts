@@ -107,7 +107,7 @@ describe("token verification", () => {
     expect(await waiting).toBe("let in");
   });
 
-  test("a waiting caller whose token was verified meanwhile is neither verified nor counted", async () => {
+  test("a waiting caller whose token was verified in the meantime is neither verified nor counted", async () => {
     const { work, rest, sights, verdicts } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     let known: string | undefined;

@@ -43,14 +43,14 @@ describe("CON-90 the audit log", () => {
     expect(second.html).not.toContain('rel="next"');
   });
 
-  test("shows the change in words, and everything from outside as text", async () => {
+  test("shows the change in words, and untrusted values as text", async () => {
     const { html } = await browser.visit("/console/audit?action=user.update");
     expect(rowsIn(html)).toBe(1);
     expect(html).toContain("role: member → ");
     expect(html).not.toContain("<script>alert");
   });
 
-  test("CON-116 shortens ids in the list, and has all of them in the page of the entry and the file", async () => {
+  test("CON-116 shortens ids in the list, and shows whole ids on the page of the entry and in the file", async () => {
     const id = "01890000-0000-7000-8000-00000000abcd";
     const digest = `sha256:${"ab".repeat(32)}`;
     await world.db.write((tx) =>
@@ -70,7 +70,7 @@ describe("CON-90 the audit log", () => {
     for (const { html } of [entry, file]) expect(html).toContain(id);
   });
 
-  test("links each target that a page shows, and no target that is gone", async () => {
+  test("links each target with a page, and no removed target", async () => {
     const { users } = site.domain.identity;
     const { user } = await site.signedIn("member", { email: "linked@example.com" });
     await users.update(admin.actor, user.id, { role: "admin" });
@@ -141,7 +141,7 @@ describe("CON-90 the audit log", () => {
     expect(rowsIn(before.html)).toBe(0);
   });
 
-  test("says if nothing matches, and how to see everything", async () => {
+  test("explains that nothing matches, and how to see everything", async () => {
     const { status, html } = await browser.visit("/console/audit?actor=nobody@example.org");
     expect([status, rowsIn(html)]).toEqual([200, 0]);
     expect(html).toContain("Clear all filters");
@@ -186,13 +186,13 @@ describe("CON-90 the chain", () => {
   const verify = async () =>
     browser.submit(formTo(await browser.visit("/console/audit"), "/console/audit/verify"), {});
 
-  test("is verified on request, and the page keeps the outcome", async () => {
+  test("is verified on request, and the page keeps the result", async () => {
     expect((await browser.visit("/console/audit")).html).toContain("Not verified");
     expect((await verify()).html).toContain("The chain is intact.");
     expect((await browser.visit("/console/audit")).html).toContain(">Intact</b>");
   });
 
-  test("is verified by administrators only, while auditors see the outcome and the command", async () => {
+  test("is verified by administrators only, while auditors see the result and the command", async () => {
     const { html, forms } = await auditor.visit("/console/audit");
     expect(html).toContain("quartermaster audit verify");
     expect(forms.map(({ action }) => action)).not.toContain("/console/audit/verify");

@@ -48,7 +48,7 @@ describe("CON-97 the branding", () => {
     },
   );
 
-  test("CON-118 a form from before a change overwrites nothing, and shows both values and whose change it was", async () => {
+  test("CON-118 an outdated form overwrites nothing, and shows both values and the author of the change", async () => {
     const [mine, theirs] = ["https://images.example.com/mine.png", "https://images.example.com/theirs.png"];
     const opened = formTo(await browser.visit(PATH), PATH);
     await save({ logo_url: theirs });
@@ -145,7 +145,7 @@ describe("CON-97 the form with a file", () => {
     );
   });
 
-  test("CON-118 replaces nothing with a form from before a change, and says whose change it was", async () => {
+  test("CON-118 an outdated form replaces nothing, and shows the author of the change", async () => {
     const { fields } = formTo(await browser.visit(PATH), `${PATH}/logo`);
     await browser.submit(formTo(await browser.visit(PATH), PATH), { logo_url: LOGO });
     const stale = await send("logo", bytesOf(SVG), { version: fields.version ?? "" });
@@ -169,7 +169,7 @@ describe("CON-97 the form with a file", () => {
     ["a PNG of 65,535 pixels", Uint8Array.fromHex(BOMB), "is 65535 by 65535 pixels", 400],
     ["nothing", undefined, "Choose an image first", 400],
     ["no image", Uint8Array.fromHex("00ff00ff"), "PNG or SVG image", 400],
-  ])("says next to the field why it refuses %s", async (_, file, why, status) => {
+  ])("shows next to the field why it refuses %s", async (_, file, why, status) => {
     const before = await stored("logo");
     const answer = await send("logo", file);
     expect([answer.status, await stored("logo")]).toEqual([status, before]);
@@ -197,7 +197,7 @@ describe("CON-97 the form with a file", () => {
     ["text/plain", "x", 415],
     ["multipart/form-data; boundary=b", "no parts at all", 400],
     ["multipart/form-data", "x", 400],
-  ])("a body that is no such form is refused: %s", async (type, body, status) => {
+  ])("a body that is not such a form is refused: %s", async (type, body, status) => {
     const headers = { origin: "null", "sec-fetch-site": "same-origin", "content-type": type };
     const answer = await browser.request(`${PATH}/logo`, { method: "POST", body, headers });
     expect(answer.status).toBe(status);

@@ -55,7 +55,7 @@ describe("CON-12 every page of the console", () => {
       expect([path, await statusOf(path.replaceAll(/:\w+/g, "x"), member.cookie)]).toEqual([path, 403]);
   });
 
-  test("CON-117 shows what its address says without control and direction characters", async () => {
+  test("CON-117 shows parts of its address without control and direction characters", async () => {
     const names = ["q", "kind", "role", "state", "harness", "user", "actor", "id", "revision", "from", "to"];
     const query = new URLSearchParams(names.map((name) => [name, "a\u001b[2J\u202eb"])).toString();
     for (const { path } of pages) {
@@ -68,7 +68,7 @@ describe("CON-12 every page of the console", () => {
     }
   });
 
-  test("CON-72 is read by administrators and auditors, who only get no questions about changes", async () => {
+  test("CON-72 is read by administrators and auditors, but auditors get no confirmations of changes", async () => {
     const refused: string[] = [];
     for (const { path } of pages) {
       const opened = path.replaceAll(/:\w+/g, "x");
@@ -121,7 +121,7 @@ test("CON-143 the token of a form has a new mask on every page, and each mask is
 });
 
 describe("CON-119 a form", () => {
-  test("keeps what was entered after the session ended, except secrets", async () => {
+  test("keeps the entered values after the session ended, except secrets", async () => {
     const answer = await post("", { theme: "dark", next: "/console/audit", password: "hunter2", csrf: "x" });
     const html = await answer.text();
     expect(answer.status).toBe(401);
@@ -129,14 +129,14 @@ describe("CON-119 a form", () => {
     expect(html).not.toContain("hunter2");
   });
 
-  test("asks the same person again after a form of an earlier session", async () => {
+  test("asks the same person for confirmation after a form of an earlier session", async () => {
     const answer = await post(member.cookie, { theme: "dark", csrf: "0", by: markOf(member) });
     const html = await answer.text();
     expect([answer.status, html.includes('name="theme" value="dark"')]).toEqual([403, true]);
     expect((await post(member.cookie, { theme: "dark", csrf: token(html) })).status).toBe(303);
   });
 
-  test("shows nothing of what another person entered", async () => {
+  test("shows no values of another person", async () => {
     const answer = await post(member.cookie, { theme: "their choice", csrf: "0", by: markOf(admin) });
     expect([answer.status, (await answer.text()).includes("their choice")]).toEqual([403, false]);
   });

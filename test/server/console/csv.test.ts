@@ -44,7 +44,7 @@ describe("CON-24 a CSV file", () => {
     expect(csvCell(value)).toBe(cell);
   });
 
-  test("keeps numbers as they are, and has nothing for missing values", () => {
+  test("keeps numbers unchanged, and is empty for missing values", () => {
     expect([-1, 0, true, null, undefined].map(csvCell)).toEqual(["-1", "0", "true", "", ""]);
   });
 
@@ -59,7 +59,7 @@ describe("CON-24 a CSV file", () => {
     [249, 250, 250],
     [250, 250, 251],
     [251, 250, 252],
-  ])("reads %d rows, is cut after %d and says so", async (total, rowsMax, lines) => {
+  ])("reads %d rows, and is cut with a note after %d", async (total, rowsMax, lines) => {
     const file = await exported(total, rowsMax);
     expect(file.lines).toHaveLength(lines);
     expect(file.lines.at(-1)).toBe(total > rowsMax ? `cut after ${rowsMax} rows` : String(total - 1));
@@ -81,7 +81,7 @@ describe("CON-24 a CSV file", () => {
     expect(recorded).toEqual([0]);
   });
 
-  test("records what was sent when a later page fails", async () => {
+  test("records the sent rows when a later page fails", async () => {
     const recorded: number[] = [];
     const failing = function* () {
       yield [1, 2];
@@ -100,7 +100,7 @@ describe("CON-24 a CSV file", () => {
     expect(recorded).toEqual([2]);
   });
 
-  test("records what was sent when the reader disconnects", async () => {
+  test("records the sent rows when the reader disconnects", async () => {
     const recorded: number[] = [];
     const answer = csvAnswer({
       name: "numbers.csv",

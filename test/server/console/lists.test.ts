@@ -53,7 +53,7 @@ describe("CON-23 the labels of cards", () => {
     );
   });
 
-  test("accept as many labels and characters as the limits say", async () => {
+  test("accept labels and characters up to their limits", async () => {
     const labels = (count: number) => Array.from({ length: count }, () => "a").join(",");
     for (const columns of [labels(LABELS_MAX - 1), labels(LABELS_MAX), "a".repeat(LABELS_LENGTH_MAX - 1)])
       expect((await sheet(columns)).status).toBe(200);
@@ -74,7 +74,7 @@ describe("CON-133 a long page", () => {
   const row = `<tr><td class="number"><input name="id" value="1"/><td title="a b"><a href="/console/x?a=1&amp;b=2" data-dialog="">x =&quot;&quot; y</a></td></tr>`;
   const of = (start: string) => start.padEnd(COMPACTED_LENGTH_MIN, " ");
 
-  test("loses end tags and quotes that HTML does not need, and nothing else", () => {
+  test("loses only end tags and quotes that HTML does not need", () => {
     const almost = row.padEnd(COMPACTED_LENGTH_MIN - 1, " ");
     expect(compactHtml(almost, "/console/y")).toBe(almost);
     for (const long of [of(row), `${of(row)} `])

@@ -1,4 +1,4 @@
-// The pages about the reader: what they show, whose data they show, and what their forms change.
+// The pages about the reader: their content, its owner, and the effects of their forms.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ROWS_SHOWN } from "../../../src/server/routes/console/own/own-login-pages.ts";
 import { reportWith } from "../../domain/clients/policies.ts";
@@ -38,14 +38,14 @@ async function confirm(browser: FormBrowser, path: string): Promise<Page> {
   return browser.submit(formTo(await browser.visit(path), path), {});
 }
 
-describe("CON-3 the way to the own pages", () => {
+describe("CON-3 links to the own pages", () => {
   test("leads from the start page, the console and the former account page", async () => {
     const browser = await browserOf();
     for (const path of ["/", "/console", "/account", "/account?done=key"])
       expect([path, (await browser.visit(path)).path]).toEqual([path, "/console/me"]);
   });
 
-  test("stays with the plain pages where there is no console", async () => {
+  test("uses the plain pages without a console", async () => {
     await using plain = await createTestServer({ hasConsole: false });
     const { cookie } = await plain.signedIn("member");
     for (const path of ["/", "/account"])
@@ -54,7 +54,7 @@ describe("CON-3 the way to the own pages", () => {
 });
 
 describe("CON-30 the start page", () => {
-  test("says what would fill it before anything is published or reported", async () => {
+  test("explains how to fill it before anything is published or reported", async () => {
     const { html, heading } = await (await browserOf()).visit("/console/me");
     expect(heading).toBe("Your start page");
     expect(html).toContain("No policy is published yet");
@@ -64,7 +64,7 @@ describe("CON-30 the start page", () => {
     expect(html).toContain('href="/device"');
   });
 
-  test("tells the policy in three sentences and shows the own workstations only", async () => {
+  test("summarizes the policy in three sentences and shows only the own workstations", async () => {
     await publishFirst(site, { required: true, allowed_harnesses: ["claude", "codex"] });
     for (const [caller, hostname] of [
       [ada, HOSTILE],
@@ -217,7 +217,7 @@ describe("CON-33 the own key", () => {
     expect(ready.html).not.toContain(first ?? "");
   });
 
-  test("CON-12 is a part that is off without gateway mode, and only administrators read the setting", async () => {
+  test("CON-12 is turned off without gateway mode, and only administrators see the setting", async () => {
     await using off = await createTestServer();
     const [admin, member] = [await off.signedIn("admin"), await off.signedIn("member")];
     const read = async ({ cookie }: Caller) => {
@@ -283,7 +283,7 @@ describe("CON-35 the own account", () => {
     expect(html).toContain("&quot;current_password&quot;: &quot;CURRENT&quot;");
   });
 
-  test("shows who one is here, and changes the password", async () => {
+  test("shows the account, and changes the password", async () => {
     const browser = await browserOf();
     const page = await browser.visit("/console/me/account");
     for (const text of ["ada@example.com", "Member", "Local", "UTC", "/account/second-factor"])

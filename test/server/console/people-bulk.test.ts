@@ -114,7 +114,7 @@ describe("CON-70 CON-99 selected users", () => {
     expect([stateOf(ana), stateOf(bob)]).toEqual([state, state]);
   });
 
-  test("lose their logins and nothing else", async () => {
+  test("lose only their logins", async () => {
     const again = await site.signInAgain(ana.user);
     const before = entries().length;
     await send((await question(`act=end_logins&${byIds(ana, bob)}`)).html);
@@ -122,7 +122,7 @@ describe("CON-70 CON-99 selected users", () => {
     expect(actionsSince(before)).toEqual(["users.revoke_logins", "user.revoke_logins", "user.revoke_logins"]);
   });
 
-  test("CON-72 names users who cannot change beforehand with the reason, refuses them, and tries them again", async () => {
+  test("CON-72 first names users who cannot change, with the reason, then refuses them, and retries them", async () => {
     const provisioned = await site.request("POST", "/scim/v2/Users", {
       token: SCIM_TOKEN,
       headers: { "content-type": "application/scim+json" },
@@ -147,7 +147,7 @@ describe("CON-70 CON-99 selected users", () => {
     expect(resultsIn(retried.html)).toHaveLength(3);
   });
 
-  test("never include the reader when logins end", async () => {
+  test("never end the reader's own logins", async () => {
     const { html } = await send((await question(`act=end_logins&${byIds(admin, ana)}`)).html);
     expect(resultsIn(html)[0]).toBe(
       "admin@example.com Refused These are your own logins; end them on your own page.",
@@ -260,7 +260,7 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     expect(JSON.parse(whole?.after ?? "")).toEqual({ users: 101, filter: "q=many-" });
   });
 
-  test("leave users alone that match only since the number was confirmed, and say that there are more", async () => {
+  test("do not include users who match only after the confirmation, and mention them", async () => {
     const filter = await addMany(BULK_ROWS_MAX + 1);
     const asking = await question(`act=suspend&all=1&filter=${filter}`);
     const first = await send(asking.html, { typed: String(BULK_ROWS_MAX + 1) });

@@ -47,19 +47,19 @@ const invitationOf = (email: string) => {
 const LONG_WORD_CHARACTERS = 20_000;
 
 describe("CON-73 invitations", () => {
-  test("show what would fill the list", async () => {
+  test("explain how to fill the list", async () => {
     const { status, html } = await read();
     expect([status, html.includes("Nobody has been invited yet.")]).toEqual([200, true]);
   });
 
-  test("repeat little of a word that is no address", async () => {
+  test("repeat only a part of an invalid address", async () => {
     const [answer] = await send("", { addresses: "&".repeat(LONG_WORD_CHARACTERS), role: "member" });
     expect(answer?.html).toContain("0 people invited");
     expect(answer?.html.length).toBeLessThan(PROBLEM_BYTES_MAX);
     expect(answer?.html).toContain("&amp;…");
   });
 
-  test("makes invitations for pasted addresses, with a result for each, once however often the form is sent", async () => {
+  test("makes invitations for pasted addresses, with a result for each, only once for a repeated form", async () => {
     const addresses = "ana@example.com, <bob@example.com>;\r\nana@example.com\n admin@example.com <script>x";
     const [first, again] = await send("", { addresses, role: "member" }, 2);
     expect([first?.status, first?.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -101,7 +101,7 @@ describe("CON-73 invitations", () => {
     },
   );
 
-  test("CON-121 CON-145 get a new link once however often the form is sent, and the old one stops working", async () => {
+  test("CON-121 CON-145 get a new link only once for a repeated form, and the old one stops working", async () => {
     const { id } = invitationOf("bob@example.com");
     expect((await read(`/${id}/new-link`)).html).toContain("The old one stops working now.");
     const [first, again] = await send(`/${id}/new-link`, {}, 2);
@@ -157,7 +157,7 @@ describe("CON-73 invitations", () => {
     expect([(await read(`/${id}/x`)).status, (await read("/x/cancel")).status]).toEqual([404, 404]);
   });
 
-  test("say why they are closed where an identity provider signs people in", async () => {
+  test("explain why they are closed if an identity provider signs people in", async () => {
     await using closed = await createTestServer({ identity: { mode: "oidc" } });
     const { html } = await read("", closed, await closed.signedIn("admin"));
     expect(html).toContain("the identity provider manages sign-in");
@@ -165,7 +165,7 @@ describe("CON-73 invitations", () => {
   });
 });
 
-test("CON-147 the limit on invitations holds for the form as for the API", async () => {
+test("CON-147 the limit on invitations applies to the form and to the API", async () => {
   const invite = async (name: string) =>
     (
       await site.request("POST", "/admin/invitations", {

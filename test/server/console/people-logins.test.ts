@@ -28,7 +28,7 @@ const send = async (path: string, fields: Record<string, string> = {}) => {
 const rowsIn = (html: string): number => html.split("<tr><td").length - 1;
 
 describe("CON-74 groups", () => {
-  test("say what would fill the list, and which mapped groups do not exist", async () => {
+  test("explain how to fill the list, and name mapped groups that do not exist", async () => {
     const { status, html } = await read("groups");
     expect([status, html.includes("There are no groups yet.")]).toEqual([200, true]);
     expect(html).toContain("A role is mapped to the group &quot;Gone&quot;, but no group has that name.");
@@ -90,7 +90,7 @@ describe("CON-75 logins", () => {
     for (const name of ["user_id", "kind", "show"]) expect(html).toContain(`id="filter-${name}-error"`);
   });
 
-  test("CON-90 has a page of each, in use and ended, with the command and the request that show it", async () => {
+  test("CON-90 has a page of each login, active or ended, with the equivalent command and request", async () => {
     const pathIn = async (kind: string) =>
       /<a href="\/console\/(logins\/[^"/]*)"/.exec(
         (await read(`logins?user_id=ana@example.com&kind=${kind}`)).html,
@@ -131,7 +131,7 @@ describe("CON-75 logins", () => {
     expect(refused.status).toBe(403);
   });
 
-  test("end one at a time, after a page that says what ends with it", async () => {
+  test("end one at a time, after a page that explains the effects", async () => {
     const path = `logins/${ana.loginSessionId}/end`;
     expect((await read(path)).html).toContain("The workstations that it approved must sign in again too.");
     expect((await send(path)).status).toBe(303);
@@ -139,7 +139,7 @@ describe("CON-75 logins", () => {
     expect((await read("logins/x/end")).status).toBe(404);
   });
 
-  test("end all at once only if the number is typed, and asks again if there are more", async () => {
+  test("end all of them only after the number is typed, and ask again if there are more", async () => {
     const count = site.domain.access.logins.countLive();
     const wrong = await send("logins/end-all", { typed: "all" });
     expect([wrong.status, wrong.html.includes("Type the number exactly")]).toEqual([400, true]);

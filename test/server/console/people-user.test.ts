@@ -65,7 +65,7 @@ describe("CON-71 the page of a user", () => {
     expect(actionsOf(id)).toContain(entry);
   });
 
-  test("CON-98 removal needs the address, and says what stays", async () => {
+  test("CON-98 removal requires the address, and explains what is kept", async () => {
     const { id, email } = await member("gone@example.com");
     expect((await read(`${id}/remove`)).html).toContain("Their history, workstations and sessions stay.");
     const wrong = await act(`${id}/remove`, { typed: "GONE" });
@@ -76,7 +76,7 @@ describe("CON-71 the page of a user", () => {
     expect((await read(id)).html).not.toContain("data-dialog");
   });
 
-  test("CON-145 a link to set a password is on the response only, which nothing stores", async () => {
+  test("CON-145 a password link is only in the response, which is never stored", async () => {
     const { id } = await member("link@example.com");
     const { status, headers, html } = await act(`${id}/password-link`);
     expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -110,7 +110,7 @@ describe("CON-71 the page of a user", () => {
     expect(again.html).toContain("that link no longer works");
   });
 
-  test("CON-118 a change by somebody else meanwhile is not overwritten, and is shown with its author and both values", async () => {
+  test("CON-118 a change by somebody else in the meantime is not overwritten, and is shown with its author and both values", async () => {
     const { id } = await member("raced@example.com");
     const { html } = await read(`${id}/make-administrator`);
     site.world.clock.advance(1_000);
@@ -136,7 +136,7 @@ describe("CON-71 the page of a user", () => {
   });
 });
 
-test("CON-118 an action on a user who was removed meanwhile is not offered again, and says who removed them", async () => {
+test("CON-118 an action on a user who was removed in the meantime is not offered again, and the page names who removed the user", async () => {
   for (const action of ["make-administrator", "end-logins", "password-link", "remove"]) {
     const { id, email } = await member(`gone-${action}@example.com`);
     const { html } = await read(`${id}/${action}`);
@@ -169,7 +169,7 @@ test("CON-118 the change before the page was opened is not shown, although its e
 });
 
 test.each([CHANGES_NAMED_MAX - 1, CHANGES_NAMED_MAX, CHANGES_NAMED_MAX + 1])(
-  "CON-118 names the newest CHANGES_NAMED_MAX of %d changes meanwhile",
+  "CON-118 names the newest CHANGES_NAMED_MAX of %d changes",
   async (count) => {
     const { id } = await member(`changed${count}@example.com`);
     const { html } = await read(`${id}/remove`);
@@ -183,15 +183,15 @@ test.each([CHANGES_NAMED_MAX - 1, CHANGES_NAMED_MAX, CHANGES_NAMED_MAX + 1])(
   },
 );
 
-describe("CON-72 guards are shown before", () => {
-  test("shows the guards of the own account", async () => {
+describe("CON-72 obstacles are shown before an action", () => {
+  test("shows the obstacles for the own account", async () => {
     const { html } = await read(admin.user.id);
     expect(html).toContain("This is your own account; ask another administrator.");
     expect(html).toContain('disabled aria-describedby="reason-0"');
     expect((await act(`${admin.user.id}/suspend`)).status).toBe(409);
   });
 
-  test("shows the guards of a user of an identity provider, whose logins can still be ended", async () => {
+  test("shows the obstacles for a user of an identity provider, whose logins can still be ended", async () => {
     await site.request("POST", "/scim/v2/Users", {
       token: SCIM_TOKEN,
       body: JSON.stringify({ schemas: [CORE_USER], userName: "managed@example.com" }),

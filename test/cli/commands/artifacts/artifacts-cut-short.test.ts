@@ -101,7 +101,7 @@ async function killAt(prepare: () => () => boolean): Promise<void> {
 
 describe("SRC-41 artifacts create that is killed while", () => {
   test.each(Object.entries(STEPS))(
-    "%s leaves nothing half done, and the next one succeeds",
+    "%s leaves nothing partial, and the next one succeeds",
     async (_step, prepare) => {
       await killAt(prepare);
       expect((await workspace.json("artifacts list")).items).toEqual([]);
@@ -150,7 +150,7 @@ describe("SRC-16 a connection", () => {
     }
   });
 
-  test("does not where NO_PROXY names its host", async () => {
+  test("does not use a proxy if NO_PROXY contains its host", async () => {
     const direct = (proxy: string) => ({ HTTPS_PROXY: proxy, NO_PROXY: "localhost" });
     const { exitCode, requested } = await createThrough(direct);
     expect([exitCode, [...requested]]).toEqual([0, []]);

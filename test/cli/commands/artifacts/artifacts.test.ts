@@ -55,14 +55,14 @@ describe("SRC-32 connections", () => {
     expect(results).toEqual({ host: "ok", clock: "warning", repository: "ok", scope: "warning" });
   });
 
-  test("exits with 7 and says what to do if a connection fails a check", async () => {
+  test("exits with 7 and a remedy if a connection fails a check", async () => {
     const absent = await workspace.run(`connections verify forge --repository acme/absent ${CONFIG}`);
     expect([absent.exitCode, absent.stdout]).toEqual([7, expect.stringContaining("read:repository")]);
     const outside = await workspace.run(`connections verify forge --repository other/tools ${CONFIG}`);
     expect([outside.exitCode, outside.stdout]).toEqual([7, expect.stringContaining("namespace")]);
   });
 
-  test("does not trust a host without the private CA, whatever the environment says (SRC-16)", async () => {
+  test("does not trust a host without the private CA, regardless of the environment (SRC-16)", async () => {
     const bare = JSON.stringify({
       package_sources: {
         connections: [
@@ -86,7 +86,7 @@ describe("SRC-32 connections", () => {
     }
   });
 
-  test("reports connections that give this installation no namespace", async () => {
+  test("reports connections without a namespace for this organization", async () => {
     const organizations = { elsewhere: ["acme"] };
     const git = { id: "other", provider: "git", api_base_url: "https://git.example", organizations };
     const file = { package_sources: { connections: [git] } };
@@ -96,7 +96,7 @@ describe("SRC-32 connections", () => {
     );
   });
 
-  test("names faulty connections in list, doctor, status and config check, and stops nothing (SRC-30)", async () => {
+  test("names faulty connections in list, doctor, status and config check, and keeps running (SRC-30)", async () => {
     const faulty = { package_sources: { connections: [{ id: "broken", provider: "svn" }] } };
     writeFileSync(join(workspace.folder, "faulty.yaml"), JSON.stringify(faulty), { mode: 0o600 });
     const file = "--config faulty.yaml";
@@ -149,7 +149,7 @@ describe("SRC-32 artifacts", () => {
     expect((await workspace.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(0);
   });
 
-  test("removes artifacts unless something names them (SRC-33)", async () => {
+  test("removes artifacts unless they are in use (SRC-33)", async () => {
     const { artifact_id, sha256, source_ref } = await workspace.json(`artifacts create ${NAMED} ${CONFIG}`);
     const entry = { id: "guide", version: "1.0.0", source_ref, artifact_id, sha256, adapters: {} };
     writeFileSync(join(workspace.folder, "catalog.json"), JSON.stringify([entry]));

@@ -60,7 +60,7 @@ test("FWD-5 audit forwarding, and audit resend", async () => {
   expectGolden("audit-forwarding", steps, new Map([[workspace.folder, "<folder>"]]));
 });
 
-test("FWD-5 status shows what waits for the receiver", async () => {
+test("FWD-5 status shows the entries that wait for the receiver", async () => {
   using workspace = await createBusyInstallation();
   writeFileSync(
     join(workspace.folder, "forward.yaml"),

@@ -1,4 +1,4 @@
-// `clients list --revision`: a revision is named by its number or id, and a name that stands for none is an error.
+// `clients list --revision`: a number or id selects a revision, and an unknown one is an error.
 import { expect, test } from "bun:test";
 import { createInstallation } from "../../../support/in-process.ts";
 import { publishOn, reportOn } from "../../../support/installed/installed-clients.ts";

@@ -25,7 +25,7 @@ describe.each([
   ["exactly at", 0, 1],
   ["just above", 1, 1],
 ])("a workstation %s the limit", (_where, ms, stale) => {
-  test.each(["", " --q lab"])("is listed as the filter says (%p)", async (more) => {
+  test.each(["", " --q lab"])("is listed by the filter: %p", async (more) => {
     using workspace = await createInstallation();
     await lastSeen(workspace, DAY_MS + ms);
     expect(await listed(workspace, ` --stale 1d${more}`)).toBe(stale);

@@ -39,7 +39,7 @@ describe("candidates from the command tree", () => {
     expect(valuesAt("logins list --user ana -")).not.toContain("--user");
   });
 
-  test("offers the choices of an option, also after an equals sign", () => {
+  test("offers the choices of an option, even after an equals sign", () => {
     expect(valuesAt("clients list --health ")).toContain("attention");
     expect(placeAt(program, ["clients", "list", "--health=att"])).toMatchObject({
       typed: "att",
@@ -248,7 +248,7 @@ const TYPED: readonly (readonly [string, string])[] = [
 
 const HOME_KEY = "\u0001";
 
-/** How a test makes a shell complete a command line. */
+/** Lets a shell complete a command line. */
 const SHELLS = [
   { shell: "bash", command: ["bash", "--norc", "--noprofile", "-i"], prepare: ":" },
   { shell: "zsh", command: ["zsh", "-f", "-i"], prepare: "autoload -U compinit; compinit -D -u" },

@@ -16,7 +16,7 @@ function write({ folder }: Workspace, files: Readonly<Record<string, string | Ui
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
 }
 
-/** @returns what the command printed, without what differs between runs */
+/** @returns the output of the command, without parts that differ between runs */
 async function outcomeOf(workspace: Workspace, line: string) {
   const { exitCode, stderr } = await workspace.run(line);
   const lines = stderr.split("\n").filter((text) => /^error: |: \//.test(text));
@@ -46,7 +46,7 @@ const REFUSED: Readonly<Record<string, [flags: string, files: Record<string, str
   ],
 };
 
-test("config check --json lists its warnings, and says which connection has no id", async () => {
+test("config check --json lists its warnings, and identifies the connection without an id", async () => {
   using workspace = createWorkspace();
   write(workspace, { "q.yaml": "package_sources:\n  connections:\n  - id: one\n  - provider: gitea\n" });
   const { warnings } = await workspace.json("config check --config q.yaml");
@@ -58,7 +58,7 @@ test("config check --json lists its warnings, and says which connection has no i
   ]);
 });
 
-test("config check names the setting if it is no list of connections, and no connection", async () => {
+test("config check names the setting, and no connection, if it is not a list of connections", async () => {
   using workspace = createWorkspace();
   write(workspace, { "q.yaml": "package_sources:\n  connections: x\n" });
   const { warnings } = await workspace.json("config check --config q.yaml");
@@ -162,7 +162,7 @@ test.each([
   expect(checked).toMatchObject({ exitCode: 2, error: expect.stringMatching(/^error: .+\nhint: /) });
 });
 
-test("a socket in a folder that is missing passes, because a service manager creates the folder, and a start names it", async () => {
+test("a socket in a missing folder passes, because a service manager creates the folder, and a start names it", async () => {
   using workspace = createWorkspace();
   const options = "--server-public-url https://q.example.org --server-listen unix:./missing/socket";
   expect(await outcomeOf(workspace, `config check ${options}`)).toEqual({ exitCode: 0, lines: [] });

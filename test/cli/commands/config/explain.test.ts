@@ -1,4 +1,4 @@
-// What `config explain` proposes for a name that no setting has.
+// Proposals of `config explain` for an unknown name.
 import { expect, test } from "bun:test";
 import { SPELLING_LENGTH_MAX } from "../../../../cli/commands/config/explain.ts";
 import { createWorkspace } from "../../../support/in-process.ts";

@@ -140,7 +140,7 @@ describe("leaves nothing behind", () => {
   // One after another: while the runtime closes a terminal, it may lose the output of another child process that starts.
   test("leaves nothing behind when it is interrupted during the start", async () => {
     const place = createPlace();
-    // The line after Ctrl-C lets the start go on.
+    // The line after Ctrl-C lets the start continue.
     const answers = [{ after: "Starting", answer: "\u0003\n" }];
     const options = { command: HELD_COMMAND, env: environmentAt(place), answers };
     const { screen, exitCode } = await runOnTerminal(["demo"], options);

@@ -47,7 +47,7 @@ import { makeOlder } from "../../../support/installed/older-installation.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../../../src/domain/catalog/example");
 
-/** Replaces what differs between machines. */
+/** Replaces parts that differ between machines. */
 const replacements = ({ folder }: Workspace) =>
   new Map<string | RegExp, string>([
     [folder, "<folder>"],
@@ -140,7 +140,7 @@ test("status and doctor name the setting if it is no list of connections, and no
   }
 });
 
-test("AIR-6 reports an unreachable gateway with the reason and what it affects", async () => {
+test("AIR-6 reports an unreachable gateway with the reason and the effects", async () => {
   await using upstream = await createInstalledGateway();
   const { workspace, gateway } = upstream;
   const configuration = `
@@ -473,7 +473,7 @@ test("reports replication with the time of its last progress if the settings ena
   ]);
 });
 
-test("warns about a backup from the future and a deleted one, and shows the newest that exists", async () => {
+test("warns about a backup from the future and a deleted one, and shows the newest existing one", async () => {
   using workspace = await createInstallation();
   await workspace.json("backup create");
   workspace.clock.advance(HOUR_MS);
@@ -500,7 +500,7 @@ test("warns about a backup from the future and a deleted one, and shows the newe
   ]);
 });
 
-test("reports an overdue job, even if a dead process still holds its lease", async () => {
+test("reports an overdue job, even if a killed process still holds its lease", async () => {
   using workspace = await createInstallation();
   const connection = openConnection(join(workspace.data, "quartermaster.db"), {});
   const nowMs = workspace.clock.nowMs();

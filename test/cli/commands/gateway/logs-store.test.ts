@@ -46,7 +46,7 @@ function configure(bucket: string): void {
 const keys = () => [...(store.buckets.get("sessions")?.keys() ?? [])];
 
 describe("INF-48 gateway logs export --store", () => {
-  test("writes the days that are over, and a repeated one continues", async () => {
+  test("writes completed days, and a repeated export continues", async () => {
     const dryRun = await workspace.json(`${LINE} --dry-run`);
     expect(dryRun).toEqual({
       dry_run: true,
@@ -80,7 +80,7 @@ describe("INF-48 gateway logs export --store", () => {
     expect(keys()).toEqual(["team/request-logs/requests-2026-01-01.parquet"]);
   });
 
-  test("says why it cannot write, and repeats nothing that was refused", async () => {
+  test("reports why it cannot write, and does not repeat a refused request", async () => {
     store.instead = ({ method }) => (method === "PUT" ? new Response("", { status: 403 }) : undefined);
     const refused = await workspace.run(LINE);
     expect([refused.exitCode, refused.stderr]).toEqual([

@@ -67,7 +67,7 @@ describe("INF-48 gateway logs", () => {
     expect((await workspace.run("gateway logs summary --bucket week")).exitCode).toBe(2);
   });
 
-  test("list filters as the API does, and names what is wrong", async () => {
+  test("list has the filters of the API, and names invalid values", async () => {
     const { items, total } = await workspace.json(
       "gateway logs list --user root@example.org --model claude-5",
     );
@@ -114,7 +114,7 @@ describe("INF-48 gateway logs", () => {
     expect(await child.exited).toBe(0);
   });
 
-  test("tail says why a request was refused", async () => {
+  test("tail shows why a request was refused", async () => {
     using own = await createInstallation();
     const refused = { outcome: "refused", httpStatus: 502, refusal: "inference.upstream_redirect" } as const;
     logOn(own, [rowOf(1), rowOf(2, refused)]);
@@ -183,7 +183,7 @@ describe("INF-48 gateway logs", () => {
     expect((await parquetMetadataAsync(file)).row_groups).toHaveLength(2);
   });
 
-  test("export leaves a day open while a request of it runs, for a day at most", async () => {
+  test("export leaves a day open while one of its requests runs, for at most a day", async () => {
     using own = await createInstallation();
     mkdirSync(join(own.folder, "logs"));
     logOn(own, [rowOf(1, { outcome: null })]);

@@ -24,7 +24,7 @@ test("SSO-33 lists every identity once, over several pages", async () => {
   });
 });
 
-test("SSO-33 a removed link ends the logins that it gave, and a dry run ends none", async () => {
+test("SSO-33 removing a link ends its logins, and a dry run ends none", async () => {
   using workspace = await createInstallation();
   await logInOn(workspace);
   const rest = `root@example.org --issuer ${ISSUER}`;

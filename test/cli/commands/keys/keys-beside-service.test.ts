@@ -105,7 +105,7 @@ test("the service returns the key that a command created, and neither creates an
   expect(calls("POST /key/generate")).toBe(1);
 });
 
-test("the next response has the rotated key, and the old key keeps working for a while", async () => {
+test("the next response has the rotated key, and the old key keeps working for some time", async () => {
   const [old] = keysOf(ADMIN_EMAIL);
   const { key } = await command(`keys rotate ${ADMIN_EMAIL} --yes`);
   const { external_id } = Object(key);
@@ -162,7 +162,7 @@ test("the service runs a job that was made due, but not a paused one", async () 
   expect(await command("jobs resume access-sweep")).toMatchObject({ changed: true });
 });
 
-test("the service uses a new sealing key at once, and reseals all secrets with it", async () => {
+test("the service uses a new sealing key immediately, and reseals all secrets with it", async () => {
   expect(await ask("POST", "/gateway/key/ensure")).toMatchObject({ status: "ready" });
   await command("sealing-keys rotate --yes");
   // sealed by the command under the new key, opened by the service that started with the old one
@@ -187,7 +187,7 @@ test("the service works without the old key file once no secret uses it", async 
   expect(await sealed()).toEqual([["active", 4]]);
 });
 
-test("commands say when their request will be carried out if no service runs", async () => {
+test("commands announce when their request will be carried out if no service runs", async () => {
   service.signal("SIGTERM");
   expect(await service.ended()).toBe(0);
   expect((await run("jobs run access-sweep")).stderr).toContain("no service runs on this data directory");

@@ -1,4 +1,4 @@
-// `logins revoke` voids password links, which open an account as a login does: also if nobody is signed in.
+// `logins revoke` voids password links, because they open an account like a login, even if nobody is signed in.
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Values of a policy as the terminal shows them.
+// Formats values of a policy for the terminal.
 import { expect, test } from "bun:test";
 import { VALUE_CHARACTERS_MAX, valueText } from "../../../../cli/commands/policy/view.ts";
 

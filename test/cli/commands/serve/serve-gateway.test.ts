@@ -62,7 +62,7 @@ async function signedIn({ baseUrl }: RunningService) {
 }
 
 test(
-  "INF-50 creates a key at the first request, reconciles it and lists models after a restart, and counts all of it",
+  "INF-50 creates a key at the first request, reconciles it and lists models after a restart, and counts each step",
   async () => {
     const data = ["--data-dir", await installed("data")];
     {
@@ -98,7 +98,7 @@ test(
   START_LIMIT_MS,
 );
 
-/** @returns what the runtime reads when it starts; undefined if it uses its own number */
+/** @returns the number that the runtime reads at its start; undefined for the default */
 const slotsOf = ({ pid }: RunningService): string | undefined => factsOf(pid)?.environment[SLOTS_VARIABLE];
 
 test(
@@ -136,7 +136,7 @@ test(
 );
 
 test(
-  "a new service retries the attempt of a killed service at once",
+  "a new service immediately retries the attempt of a killed service",
   async () => {
     const args = ["--data-dir", await installed("killed"), "--config", configFile(builtin())];
     const reached = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ test(
   START_LIMIT_MS,
 );
 
-test("reports all incomplete settings at once, and creates nothing", async () => {
+test("reports all incomplete settings together, and creates nothing", async () => {
   const config = configFile({ type: "litellm" });
   const data = join(folder, "none");
   const { exitCode, stderr } = await runCli(["serve", "--config", config, "--data-dir", data]);

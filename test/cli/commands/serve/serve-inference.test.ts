@@ -108,7 +108,7 @@ async function workstation(email: string): Promise<{ token: string; proxy_url: s
   return await (await post("/gateway/token", {}, { authorization })).json();
 }
 
-test("INF-3 the start says where inference is reached", async () => {
+test("INF-3 the start prints the address of inference", async () => {
   const url = `${service.baseUrl}/inference`;
   expect(service.stdout()).toContain(`\n  inference ${url}\n`);
   await service.logged(`inference_url=${url}`);

@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  "INF-56 a service that is killed has put its sums into the file of the log, and the next one counts them",
+  "INF-56 a killed service has stored its sums in the file of the log, and the next one counts them",
   async () => {
     {
       await using service = await start();

@@ -187,7 +187,7 @@ describe("a failed start", () => {
     expect(exitCode).toBe(4);
   });
 
-  test("does not change a database of a newer version, and prints the way back", async () => {
+  test("does not change a database of a newer version, and prints a remedy", async () => {
     const dataDir = await installed("newer");
     const database = new Database(join(dataDir, "quartermaster.db"));
     database.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 1, '9.9.9')");
@@ -406,7 +406,7 @@ describe("a running service", () => {
     expect((await fetch("http://localhost/ready", { unix: folder("killed.sock") })).status).toBe(200);
   });
 
-  test("takes over the job leases of a killed service at once", async () => {
+  test("immediately takes over the job leases of a killed service", async () => {
     const args = ["--data-dir", await installed("leases")];
     const first = await startService({ args });
     await first[Symbol.asyncDispose](); // SIGKILL

@@ -94,22 +94,25 @@ test.each([
   ["the sealing key", keyOf],
   ["the folder of artifacts", ({ data }: Workspace) => join(data, "artifacts")],
   ["the folder of captured sessions", ({ data }: Workspace) => join(data, "sessions")],
-])("%s that the owner may not use ends serve for good, and is named", async (_, placeOf) => {
-  using workspace = await createInstallation();
-  const place = placeOf(workspace);
-  if (isRoot) giveAway(workspace);
-  if (isRoot) chownSync(place, 0, 0);
-  else chmodSync(place, 0);
-  const { exitCode, stderr } = await runCli([
-    "serve",
-    "--server-listen",
-    "127.0.0.1:0",
-    "--data-dir",
-    workspace.data,
-  ]);
-  if (!isRoot) chmodSync(place, 0o700);
-  expect(stderr).toContain(place);
-  expect(stderr).toMatch(/cannot be (?:used|read) by.*\nhint: {2}.*chown/);
-  expect(exitCode).toBe(5);
-  expect(await listed()).toContain(exitCode);
-});
+])(
+  "%s that the owner may not use ends serve with an exit code that prevents restarts, and is named",
+  async (_, placeOf) => {
+    using workspace = await createInstallation();
+    const place = placeOf(workspace);
+    if (isRoot) giveAway(workspace);
+    if (isRoot) chownSync(place, 0, 0);
+    else chmodSync(place, 0);
+    const { exitCode, stderr } = await runCli([
+      "serve",
+      "--server-listen",
+      "127.0.0.1:0",
+      "--data-dir",
+      workspace.data,
+    ]);
+    if (!isRoot) chmodSync(place, 0o700);
+    expect(stderr).toContain(place);
+    expect(stderr).toMatch(/cannot be (?:used|read) by.*\nhint: {2}.*chown/);
+    expect(exitCode).toBe(5);
+    expect(await listed()).toContain(exitCode);
+  },
+);

@@ -1,5 +1,5 @@
-// A service divided between two real processes: one without inference, one with inference only. Changes in one take effect in the
-// other at once, and each continues without the other.
+// A service divided between two real processes: one without inference, one with inference only. Changes in one take
+// effect in the other immediately, and each continues without the other.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
@@ -120,7 +120,7 @@ async function expectRefused(token: string): Promise<void> {
 }
 
 describe("INF-62 a service in two processes", () => {
-  test("forwards in the second one only, and both say so", async () => {
+  test("forwards only in the second one, and both report it", async () => {
     expect(await statusOf(await inferenceToken(ana))).toBe(200);
     expect((await fetch(`${control.baseUrl}/inference/health`)).status).toBe(404);
     expect(control.stdout()).toContain("inference by another process: quartermaster serve --only proxy\n");
@@ -144,7 +144,7 @@ describe("INF-62 a service in two processes", () => {
     LIMIT_MS,
   );
 
-  test("refuses the next request after an act in the first one, and cuts the stream", async () => {
+  test("refuses the next request after an action in the first one, and cuts the stream", async () => {
     const token = await inferenceToken(ana);
     const stream = await chat(token, { stream: true });
     expect((await post("/gateway/session/revoke", ana)).ok).toBe(true);
@@ -208,7 +208,7 @@ describe("INF-62 a service in two processes", () => {
   );
 
   test(
-    "counts rows and sums of the second one once, whichever stops first",
+    "counts rows and sums of the second one once, in any order of stopping",
     async () => {
       for (const process of [proxy, control]) {
         process.signal("SIGTERM");
@@ -265,7 +265,7 @@ describe("INF-62 a process that only forwards does not start", () => {
   const refusal = (exitCode: number, text: string) => [exitCode, expect.stringContaining(text)];
 
   test.each(["proxy", "control"])(
-    "refuses to start where nothing is forwarded, or on one listener: %s",
+    "refuses to start without forwarding, or with a single listener: %s",
     async (only) => {
       const none = join(directory, "none");
       expect(await fail(none, {}, only)).toEqual(

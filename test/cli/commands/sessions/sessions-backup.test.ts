@@ -1,4 +1,4 @@
-// Backups of captured sessions: with and without their files, and what a restore reports about missing ones.
+// Backups of captured sessions: with and without their files, and the report of a restore about missing ones.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ async function restore(file: string) {
   return sessions;
 }
 
-test("SES-39 a backup has no files of sessions by default, and says so", async () => {
+test("SES-39 a backup has no files of sessions by default, and prints a note about it", async () => {
   expect(await workspace.json("backup create all.qmb")).toMatchObject({
     captured_sessions: { count: 2, files_included: false, files: null, in_object_store: 0 },
   });
@@ -49,7 +49,7 @@ test("SES-39 a backup has no files of sessions by default, and says so", async (
   expect(readManifest(join(workspace.folder, "all.qmb")).format).toBe(FORMAT.plain);
 });
 
-test("SES-39 a backup made with backup.sessions brings the files back", async () => {
+test("SES-39 a backup with backup.sessions restores the files", async () => {
   const { size_bytes: plain } = Object(await workspace.json("backup create plain.qmb"));
   const made = Object(await workspace.json(`backup create all.qmb ${YES}`));
   const files = { count: 2, size_bytes: BYTES.length + OTHER.length, left_out: [] };
@@ -93,7 +93,7 @@ test("SES-39 after a restore a session without bytes is lost until its next uplo
   });
 });
 
-test("SES-39 the text of a restore names sessions without bytes and versions that it did not look at", async () => {
+test("SES-39 a restore reports sessions without bytes and versions that it did not check", async () => {
   using database = new Database(join(workspace.data, "quartermaster.db"));
   database.run("UPDATE session_artifacts SET store = 's3' WHERE session_id <> ?", [id]);
   database.close();
@@ -110,7 +110,7 @@ test("SES-39 the text of a restore names sessions without bytes and versions tha
   expect(stderr).toContain("1 version of captured sessions in the object store");
 });
 
-test("SES-39 a damaged file is left out of the backup and named, and a partial one is no file", async () => {
+test("SES-39 a damaged file is left out of the backup and named, and a partial one does not count", async () => {
   const [path = ""] = paths();
   writeFileSync(path, BYTES.toUpperCase());
   writeFileSync(join(workspace.data, "sessions", `put-1-0a1b2c3d-${crypto.randomUUID()}`), "partial");

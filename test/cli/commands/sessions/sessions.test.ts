@@ -35,7 +35,7 @@ const outcome = async (line: string) => {
 };
 
 describe("SES-46 sessions list and show", () => {
-  test("filter by owner, harness, status, text and day, and print what clients chose as text", async () => {
+  test("filter by owner, harness, status, text and day, and print values from clients as text", async () => {
     await workspace.json("users create ana@example.org --role member");
     const more = {
       harness: "claude",
@@ -57,7 +57,7 @@ describe("SES-46 sessions list and show", () => {
     expect((await workspace.run(`sessions show ${sessionId}`)).stdout).not.toContain("\u001b");
   });
 
-  test("answer a wrong day with 2 and an unknown session or owner with 3", async () => {
+  test("exit with 2 for an invalid day and with 3 for an unknown session or owner", async () => {
     expect(await outcome("sessions list --updated-from yesterday")).toMatchObject({ exitCode: 2 });
     expect(await outcome("sessions show nothing")).toMatchObject({ exitCode: 3 });
     expect(await outcome("sessions list --user nobody@example.org")).toMatchObject({ exitCode: 3 });
@@ -87,7 +87,7 @@ describe("SES-46 sessions export", () => {
     expect(items).toMatchObject([{ target: id, actor: { label: "olga" } }]);
   });
 
-  test("refuses a file that exists and a symbolic link, and leaves both as they are", async () => {
+  test("refuses an existing file and a symbolic link, and changes neither", async () => {
     writeFileSync(join(workspace.folder, "out.tgz"), "mine");
     symlinkSync(join(workspace.folder, "target"), join(workspace.folder, "link.tgz"));
     expect(await outcome(`sessions export ${id} out.tgz`)).toMatchObject({ exitCode: 4 });
@@ -131,7 +131,7 @@ describe("SES-46 sessions export to stdout", () => {
   });
 });
 
-test("SES-46 sessions export names an empty file name and a folder that takes no files", async () => {
+test("SES-46 sessions export reports an empty file name and an unusable folder", async () => {
   const empty = await runCli(["sessions", "export", id, "", "--data-dir", workspace.data]);
   expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining("name of the file is empty")]);
   const proc = await outcome(`sessions export ${id} /proc/x`);
@@ -191,7 +191,7 @@ describe("SES-46 sessions revoke", () => {
 });
 
 describe("SES-46 SES-40 sessions apply", () => {
-  test("says how many deadlines change, and how many of those are over", async () => {
+  test("shows the number of changed deadlines, and of those that have passed", async () => {
     workspace.clock.set(workspace.clock.nowMs() + 2 * DAY_MS);
     const shorter = "--config shorter.yaml";
     writeFileSync(

@@ -1,4 +1,5 @@
-// CON-144: an auditor reads every page of the policy and sees no secret on any; an administrator sees those that are to be edited.
+// CON-144: an auditor reads every page of the policy and sees no secret; an administrator sees secrets while editing
+// them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HIDDEN } from "../../../../src/domain/governance/shown/hidden-secrets.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
@@ -48,7 +49,7 @@ const paths = site.server.routes.flatMap(({ method, path }) =>
   method === "GET" && /^\/console(?!.*(?::|\/events$))/.test(path) ? path : [],
 );
 
-test("CON-144 pages and files that an auditor opens have no secret of the policy, even if their address asks for it", async () => {
+test("CON-144 pages and files for an auditor contain no secret of the policy, even if the address requests it", async () => {
   expect(paths).toContain("/console/policy/edit");
   const found: string[] = [];
   for (const path of [...paths, ...CONCRETE])
@@ -63,7 +64,7 @@ test("CON-144 pages and files that an auditor opens have no secret of the policy
   expect((await auditor.visit("/console/packages/guide")).html).toContain("blue");
 });
 
-test("CON-144 an auditor is told that values are hidden, and gets no buttons for them", async () => {
+test("CON-144 an auditor sees a note that values are hidden, and no buttons for them", async () => {
   for (const path of CONCRETE.slice(0, 3)) {
     const told = "Values that may be secrets are hidden from auditors.";
     expect([path, (await auditor.visit(path)).html.includes(told)]).toEqual([path, true]);
@@ -85,7 +86,7 @@ test("CON-144 the source of a package is shown without its password until an adm
   expect((await browser.visit(`${path}?values=shown`)).html).toContain(SOURCE);
 });
 
-test("CON-144 an administrator edits what may be a secret", async () => {
+test("CON-144 an administrator edits possible secrets", async () => {
   for (const path of ["/console/harnesses/codex", "/console/mcp/docs", "/console/policy/edit"])
     expect([path, (await browser.visit(path)).html.includes(MARK)]).toEqual([path, true]);
 });

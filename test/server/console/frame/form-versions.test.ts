@@ -1,5 +1,5 @@
-// CON-118: every form of the console that changes something carries the version that it was made from, or is listed with the reason why
-// it needs none.
+// CON-118: every form of the console that changes something contains the version that it shows, or is listed with the
+// reason why it needs none.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TypeGuard } from "@sinclair/typebox";
 import { keptFields } from "../../../../src/server/console/frame/kept-fields.tsx";
@@ -15,7 +15,7 @@ const browser = consoleBrowser(site, admin);
 const PACKAGE = "review-guide";
 beforeAll(() => publishOn(site, { document: { packages: [packageWith({ id: PACKAGE })] } }));
 
-/** Fields by which a form names what its reader saw: of a record, a draft, a model, or the rows of a selection. */
+/** Fields with the version that the reader saw: of a record, a draft, a model, or the rows of a selection. */
 const VERSION = /^(?:version|version_read|fingerprint|expected|sha256|count)$/;
 
 const OWN = "a choice of this reader for themselves";
@@ -75,7 +75,7 @@ const forms = site.server.routes.flatMap(({ method, path, hooks }) => {
   return method === "POST" && path.startsWith("/console/") ? [{ path: path.slice(9), fields }] : [];
 });
 
-test("CON-119 the page of an expired form keeps every field of the forms that edit the policy, but the mark against forgery", async () => {
+test("CON-119 the page of an expired form keeps every field of the forms that edit the policy, except the CSRF token", async () => {
   for (const page of Object.values(UPLOADS)) {
     const { forms: shown } = await browser.visit(`/console/${page}`);
     for (const { fields } of shown) {

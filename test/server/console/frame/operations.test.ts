@@ -5,7 +5,7 @@ import { createTestServer } from "../../../support/server.ts";
 const site = await createTestServer();
 afterAll(() => site[Symbol.asyncDispose]());
 
-/** The operation of the API, and the page or form that does the same. */
+/** The operation of the API, and the equivalent page or form. */
 const DEEDS: Readonly<Record<string, readonly [wire: string, page: string]>> = {
   "read and publish the policy": ["PUT /admin/governance-config", "POST /console/policy/review"],
   "read the revisions": ["GET /admin/governance-config/revisions", "GET /console/policy/history"],

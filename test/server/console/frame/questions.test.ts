@@ -1,4 +1,4 @@
-// CON-72: a reader who may not change anything sees no question with a button, but the page that says which role is needed.
+// CON-72: a reader who may not change anything sees the page about the required role instead of a confirmation.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
@@ -51,7 +51,7 @@ const QUESTIONS = [
   "system/keys/access_tokens/rotate",
 ];
 
-test("CON-72 an auditor and a member get no question about a change, in whatever way it is opened", async () => {
+test("CON-72 an auditor and a member get no confirmation of a change, for any address", async () => {
   const [auditor, nobody] = auditors;
   for (const path of QUESTIONS) {
     const asked = await browser.visit(`/console/${path}`);
@@ -67,13 +67,13 @@ test("CON-72 an auditor and a member get no question about a change, in whatever
   }
 });
 
-test("CON-72 an auditor is asked about their own logins and views as everybody is", async () => {
+test("CON-72 an auditor gets the same confirmations as everybody for the own logins and views", async () => {
   const [auditor] = auditors;
   const { status, html } = await auditor.visit("/console/me/logins/end-others");
   expect([status, html.includes(QUESTION)]).toEqual([200, true]);
 });
 
-test("CON-72 the question about a login that has ended says so, and has no button", async () => {
+test("CON-72 the page about an ended login shows that, and has no button", async () => {
   const { loginSessionId: id } = await site.signInAgain(member.user);
   await site.domain.access.logins.revoke(admin.actor, id);
   const { status, html, forms } = await browser.visit(`/console/logins/${id}/end`);

@@ -1,4 +1,4 @@
-// The time that a page counts from is that of its rendering, not that of its request.
+// Relative times count from the rendering of a page, not from its request.
 import { afterAll, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { MINUTE_MS } from "../../../../src/platform/clock.ts";
@@ -8,7 +8,7 @@ const site = await createTestServer();
 afterAll(() => site[Symbol.asyncDispose]());
 const admin = await site.signedIn("admin");
 
-test("CON-114 what happened while a page was read is in the past", async () => {
+test("CON-114 events during the reading of a page are in the past", async () => {
   const pending = site.request("GET", "/console/system", { cookie: admin.cookie });
   await setImmediate();
   site.world.clock.advance(MINUTE_MS / 2);

@@ -42,7 +42,7 @@ const signIn = (browser: FormBrowser, page: Page, email: string, password = PASS
   });
 
 describe("CON-119 the page of a form whose session has ended", () => {
-  test("signs in and sends the form on, which is done at once", async () => {
+  test("signs in and carries out the form immediately", async () => {
     const browser = consoleBrowser(site, admin);
     const question = await sendLate(browser);
     expect([question.status, question.heading, draftOf(admin)]).toEqual([401, HEADING, undefined]);
@@ -71,7 +71,7 @@ describe("CON-119 the page of a form whose session has ended", () => {
       expect(harnesses[key]?.mcp).toMatchObject([{ name: "git" }]);
   });
 
-  test("says that it does not keep values that may be secrets", async () => {
+  test("explains that it does not keep possible secrets", async () => {
     const browser = consoleBrowser(site, admin);
     const form = formTo(await browser.visit("/console/mcp/new"), "/console/mcp/new");
     browser.cookies.clear();
@@ -83,7 +83,7 @@ describe("CON-119 the page of a form whose session has ended", () => {
     expect(secret.html).not.toContain("ab-cd");
   });
 
-  test("keeps what was entered after a wrong password, and shows no password", async () => {
+  test("keeps the entered values after a wrong password, and shows no password", async () => {
     const browser = consoleBrowser(site, admin);
     const wrong = await signIn(browser, await sendLate(browser), "ana@example.com", "wrong-password");
     expect([wrong.status, wrong.heading, draftOf(admin)]).toEqual([401, HEADING, undefined]);
@@ -104,7 +104,7 @@ describe("CON-119 the page of a form whose session has ended", () => {
     expect((await browser.visit("/console/me/account")).html).toContain("bea@example.com");
   });
 
-  test("believes no name of a user that another site could know", async () => {
+  test("does not trust a user name that another site could know", async () => {
     const browser = consoleBrowser(site, admin);
     for (const by of [admin.user.id, "", "a.b"]) {
       const answer = await signIn(browser, await sendLate(browser, { by }), "ana@example.com");
@@ -122,7 +122,7 @@ describe("CON-119 the page of a form whose session has ended", () => {
     expect([answer.status, answer.heading, draftOf(admin)]).toEqual([401, HEADING, undefined]);
   });
 
-  test("keeps nothing that a page of another site sent", async () => {
+  test("keeps no values from a page of another site", async () => {
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }]) {
       const answer = await sendLate(consoleBrowser(site, admin), {}, headers);
       expect([answer.status, answer.html.includes("ttl_seconds")]).toEqual([403, false]);
@@ -140,7 +140,7 @@ describe("CON-119 the page of a form whose session has ended", () => {
     expect(done.html).toContain('data-theme="dark"');
   });
 
-  test("offers only the way in another tab where a sign-in would exceed the limits of the form", async () => {
+  test("offers only a sign-in in another tab if the form would exceed its limits", async () => {
     const offers = async (fields: object, headers?: Record<string, string>) => {
       const body = new URLSearchParams({ ...fields }).toString();
       const type = { "content-type": "application/x-www-form-urlencoded" };
@@ -185,7 +185,7 @@ describe("CON-119 an account with a second factor", () => {
     expect(JSON.stringify(draftOf(caller))).toContain("71");
   });
 
-  test("starts again with what was entered if it took too long", async () => {
+  test("starts again with the entered values after the time limit", async () => {
     const { caller, app } = await withApp(site, "dora@example.com");
     const browser = consoleBrowser(site, caller);
     const factor = await signIn(browser, await sendLate(browser), "dora@example.com");

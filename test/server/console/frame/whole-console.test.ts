@@ -1,5 +1,5 @@
-// Rules for every page of the console, with many rows in every list: how much it reads, its landmarks, its words, and its text when
-// something is missing.
+// Rules for every page of the console, with many rows in every list: the number of read rows, landmarks, words, and the
+// text when something is missing.
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -111,7 +111,7 @@ test("CON-14 every page has its landmarks once, one heading of the first level, 
   }
 });
 
-test("CON-2 every list shows the command and the request that give the same", () => {
+test("CON-2 every list shows the equivalent command and request", () => {
   const lists = html.filter(({ html: text }) => / id="?list"?[ >]/.test(text));
   expect(lists.length).toBeGreaterThan(4);
   expect(
@@ -137,7 +137,7 @@ test("CON-122 the page explains what is missing, with the id of the request", as
   }
 });
 
-test("CON-142 the question before a severe action has no script, and a policy that allows none", async () => {
+test("CON-142 the confirmation of a severe action has no script, and a policy that allows none", async () => {
   const { headers, html: text } = await open("/console/logins/end-all");
   expect(headers.get("content-security-policy")).not.toContain("script-src");
   expect(text).not.toContain("<script");
@@ -169,7 +169,7 @@ function expectGolden(name: string, text: string): void {
   expect(text).toBe(readFileSync(file, "utf8"));
 }
 
-test("CON-11 addresses of released pages stay", () => {
+test("CON-11 addresses of released pages do not change", () => {
   const file = join(FIXTURES, "console-pages.txt");
   const paths = site.server.routes.flatMap(({ method, path }) =>
     method === "GET" && path.startsWith("/console") ? path : [],
@@ -180,7 +180,7 @@ test("CON-11 addresses of released pages stay", () => {
   expect(released.filter((path) => !paths.includes(path))).toEqual([]);
 });
 
-test("CON-154 the frame and a list are the HTML that a person has read", async () => {
+test("CON-154 the HTML of the frame and of a list equals the reviewed file", async () => {
   const { html: text } = await open("/console/users?q=user-0079&filters=all&status=active");
   const steady = text
     .replace(/(?<=<nav class="console-nav".*?<summary>Menu<\/summary>).*?(?=<\/details><\/nav>)/s, "…")

@@ -22,7 +22,7 @@ const act = async (userId: string, action: string) => {
 };
 const stateOf = ({ user }: typeof ana) => site.domain.gateway.directory.show(user).state;
 
-test("CON-147 checks of the proxy's health have a limit for each user, an auditor too, in the console and the API", async () => {
+test("CON-147 checks of the proxy's health have a limit for each user, including auditors, in the console and the API", async () => {
   const { burst, perSecond } = HEALTH_CHECKS;
   const page = await auditor.visit(GATEWAY);
   const check = async (form = formTo(page, GATEWAY)) => await auditor.submit(form, {});
@@ -125,7 +125,7 @@ describe("CON-77 the list of keys", () => {
       expect(html).toContain(`href="#filter-${name}"`);
   });
 
-  test("is reconciled as a whole after a confirmation, on a page that shows how far the service is", async () => {
+  test("is reconciled as a whole after a confirmation, on a page that shows the progress", async () => {
     const path = `${KEYS}/reconcile`;
     const textOf = (html: string) =>
       html
@@ -164,7 +164,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
       .listByKey(admin.actor.organizationId, { limit: 10 })
       .items.map(({ action }) => action);
 
-  test("provides, replaces and revokes selected keys after a question that names them, with the result of each", async () => {
+  test("provides, replaces and revokes selected keys after a confirmation that names them, with the result of each", async () => {
     const eve = await site.signedIn("member", { email: "eve@example.com" });
     await site.domain.identity.users.update(admin.actor, eve.user.id, { status: "suspended" });
     const ids = [ana, bob, eve].map(({ user }) => `id=${user.id}`).join("&");
@@ -190,7 +190,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     expect(revoked.html.split("The revocation at the gateway is pending.")).toHaveLength(3);
   });
 
-  test("offers nothing if no selected key can change, and says why", async () => {
+  test("offers no action if no selected key can change, and explains why", async () => {
     const dora = await site.signedIn("member", { email: "dora@example.com" });
     for (const { user } of [ana, dora]) await site.domain.gateway.keys.revoke({ actor: admin.actor, user });
     const none = await ask(`act=revoke&id=${ana.user.id}&id=${dora.user.id}`);
@@ -204,7 +204,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     expect(none.html).toContain(`<a href="${KEYS}">Back to the keys</a>`);
   });
 
-  test("CON-2 CON-17 shows the command and the request that do the same, for selected keys and for a filter", async () => {
+  test("CON-2 CON-17 shows the equivalent command and request, for selected keys and for a filter", async () => {
     const selected = await ask(`act=rotate&id=${ana.user.id}&id=${bob.user.id}`);
     expect(selected.html).toContain(
       "<pre>quartermaster keys change rotate ana@example.com bob@example.com --yes</pre>",
@@ -229,7 +229,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     });
   });
 
-  test("answers a form with 10,001 rows with the limit and the way back", async () => {
+  test("answers a form with 10,001 rows with the limit and a link back", async () => {
     const { csrf = "" } = formTo(await browser.visit(`${KEYS}/reconcile`), `${KEYS}/reconcile`).fields;
     const ids = Array.from({ length: 10_001 }, () => crypto.randomUUID()).join(",");
     const form = { action: ACTION, fields: { csrf, act: "revoke", ids }, buttons: [] };
@@ -268,7 +268,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
 });
 
 describe("CON-76 the page about gateway mode", () => {
-  test("has mode, addresses, provisioner, keys by state and what is missing", async () => {
+  test("shows mode, addresses, provisioner, keys by state and missing parts", async () => {
     const { html } = await browser.visit(GATEWAY);
     for (const text of [
       "A separate proxy forwards requests",
@@ -293,7 +293,7 @@ describe("CON-76 the page about gateway mode", () => {
     expect(html).toContain(`href="${KEYS}?problem=true"`);
   });
 
-  test("asks the proxy for its health only on request, also for an auditor", async () => {
+  test("checks the health of the proxy only on request, even for an auditor", async () => {
     const page = await auditor.visit(`${GATEWAY}?check=now`);
     expect(page.html).toContain("Not checked yet");
     const { html } = await auditor.submit(formTo(page, GATEWAY), {});
@@ -301,7 +301,7 @@ describe("CON-76 the page about gateway mode", () => {
     expect(html).toContain("The proxy answered that it is not healthy.");
   });
 
-  test("says once that the proxy does not answer, without the name of its destination", async () => {
+  test("shows once that the proxy does not answer, without the name of its destination", async () => {
     await using own = await createGatewayServer({ proxyOrigin: "http://127.0.0.1:1" });
     const administrator = consoleBrowser(own, await own.signedIn("admin"));
     const { html } = await administrator.submit(formTo(await administrator.visit(GATEWAY), GATEWAY), {});

@@ -46,7 +46,7 @@ test("CON-131 a list renders each row once; a benchmark measures the time of 100
   for (const cell of cells) cell.mockRestore();
 });
 
-test("CON-78 a refresh that fails says why, and the list stays", async () => {
+test("CON-78 a failed refresh shows the reason, and the list stays", async () => {
   site.upstream.fail("GET /v1/models", { kind: "status", status: 500 });
   const { html } = await refresh();
   expect(html).toContain("notice attention");
@@ -55,7 +55,7 @@ test("CON-78 a refresh that fails says why, and the list stays", async () => {
   site.upstream.heal();
 });
 
-test("CON-78 a changed model names its former and new figures, and is acknowledged as it was seen", async () => {
+test("CON-78 a changed model shows its former and new figures, and only that state is acknowledged", async () => {
   const path = `${MODELS}/model?id=${encodeURIComponent("b/one")}`;
   site.upstream.models = [{ id: "b/one", display_name: "B", metadata: { context: 16 } }, "a"];
   await refresh();
@@ -86,7 +86,7 @@ test("CON-78 models are assigned in the draft, in the order of the policy, and n
   expect(revisions.inForce(admin.actor.organizationId).id).toBe(before);
 });
 
-test("CON-78 an assignment that cannot be saved keeps what was chosen, with every problem", async () => {
+test("CON-78 a refused assignment keeps the choices, with every problem", async () => {
   const { status, html } = await assign({
     others: `${"x".repeat(513)}\n${"y".repeat(600)}`,
     default: "none",
@@ -100,7 +100,7 @@ test("CON-78 an assignment that cannot be saved keeps what was chosen, with ever
   expect(drafted()).toEqual(["b/one", "typed", "a"]);
 });
 
-test("CON-78 a form that was made before the draft changed asks again and overwrites nothing", async () => {
+test("CON-78 an outdated form asks again and overwrites nothing", async () => {
   const page = await browser.visit(CODEX);
   await assign({ others: "early\nb/one", default: "early" });
   const kept = drafted();
@@ -110,7 +110,7 @@ test("CON-78 a form that was made before the draft changed asks again and overwr
   expect(html).toContain(kept?.join(", ") ?? "");
 });
 
-test("CON-49 the form of models says before that it drops the comments of the policy's text", async () => {
+test("CON-49 the form of models warns that it removes the comments of the policy's text", async () => {
   const sentence = "saving this form rewrites the text of the policy";
   expect((await browser.visit(CODEX)).html).not.toContain(sentence);
   const { drafts } = site.domain.governance;
@@ -119,7 +119,7 @@ test("CON-49 the form of models says before that it drops the comments of the po
   expect((await browser.visit(CODEX)).html).toContain(sentence);
 });
 
-test("CON-78 an auditor reads the pages and finds no button", async () => {
+test("CON-78 an auditor reads the pages without buttons", async () => {
   for (const path of [MODELS, CODEX, `${MODELS}/model?id=a`]) {
     const { status, html } = await auditor.visit(path);
     expect([status, /Refresh now|Save and review|Acknowledge the/.test(html)]).toEqual([200, false]);

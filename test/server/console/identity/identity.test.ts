@@ -23,7 +23,7 @@ const tokenIn = (html: string) => /<pre>(qms_[\w-]+)<\/pre>/.exec(html)?.[1] ?? 
 const ask = async (token: string) => (await site.request("GET", "/scim/v2/Users", { token })).status;
 
 describe("CON-80 the page about sign-in and provisioning", () => {
-  test("has the mode, the addresses for the provider, the mappings and what is wrong with them", async () => {
+  test("shows the mode, the addresses for the provider, the mappings and their problems", async () => {
     const { status, html } = await browser.visit("/console/identity");
     expect(status).toBe(200);
     for (const text of [
@@ -76,7 +76,7 @@ describe("CON-81 a token", () => {
     expect(again.html).toContain("the SCIM token entra already exists");
   });
 
-  test("CON-121 is made once by a form that is sent twice, and shown again", async () => {
+  test("CON-121 is created once by a form that is sent twice, and shown again", async () => {
     const opened = formTo(await browser.visit(NEW), NEW);
     const entered = { label: "twice", profile: "standard", expires: "30" };
     const first = await browser.submit(opened, entered);
@@ -104,7 +104,7 @@ describe("CON-81 a token", () => {
     expect(again.html).toContain(`<a href="${NEW}">Create another token</a>`);
   });
 
-  test("CON-122 is asked for again with what was entered if the form arrived damaged", async () => {
+  test("CON-122 a damaged form is shown again with the entered values", async () => {
     const damaged = await create({ label: "whole", once: "two words" });
     expect([damaged.status, tokenIn(damaged.html)]).toEqual([400, ""]);
     expect(damaged.html).toContain("the form arrived damaged. Check the values below and send it again.");
@@ -112,7 +112,7 @@ describe("CON-81 a token", () => {
     expect([made.status, made.heading]).toEqual([200, "Token whole"]);
   });
 
-  test("is refused with every problem beside its field, and what was entered stays", async () => {
+  test("is refused with every problem beside its field, and the entered values stay", async () => {
     const { status, html } = await create({ label: "<b>", profile: "other", expires: "0.5" });
     expect(status).toBe(400);
     for (const name of ["label", "profile", "expires_at"]) {
@@ -122,13 +122,13 @@ describe("CON-81 a token", () => {
     expect(html).toContain('value="&lt;b>"');
   });
 
-  test("is asked for again after the reader confirmed the sign-in, with what was entered", async () => {
+  test("the form appears again with the entered values after the reader confirmed the sign-in", async () => {
     const { html } = await browser.visit(`${NEW}?label=okta&expires=90`);
     expect(html).toContain('value="okta"');
     expect(html).toContain('value="90"');
   });
 
-  test("is revoked after a confirmation that says what stays", async () => {
+  test("is revoked after a confirmation that explains the effects", async () => {
     const { token, view } = await site.domain.scim.tokens.create(site.world.system, {
       label: "okta",
       profile: "standard",

@@ -1,4 +1,4 @@
-// CON-28: an empty list says what would fill it, with the first step and its command.
+// CON-28: an empty list explains how to fill it, with the first step and its command.
 import { afterAll, describe, expect, test } from "bun:test";
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";

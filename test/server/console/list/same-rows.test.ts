@@ -46,7 +46,7 @@ const dayAgo = (days: number) =>
     .toZonedDateTimeISO(ZONE)
     .toPlainDate();
 
-/** @returns what the rows are called by the request and by the command that the page of a list shows */
+/** @returns the rows by the equivalent request and command of a list's page */
 async function listed(path: string, nameOf: (row: Record<string, unknown>) => unknown) {
   const { html, status } = await browser.visit(path);
   const request = requestsIn(html).find(({ method }) => method === "GET"); // the first one saves the view

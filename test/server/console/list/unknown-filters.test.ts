@@ -1,5 +1,5 @@
-// CON-98: the question about all rows that match refuses a query with anything that is no filter, as the API does: with a mistyped
-// filter left out, it would be about every row.
+// CON-98: the confirmation for all matching rows refuses unknown parameters, like the API, because ignoring a mistyped
+// filter would select every row.
 import { afterAll, describe, expect, test } from "bun:test";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { createGatewayServer } from "../../../support/gateway/gateway-server.ts";
@@ -39,7 +39,7 @@ describe.each([
     );
   });
 
-  test("takes every filter of the list, and what only changes its view", async () => {
+  test("accepts every filter of the list, and parameters of its view", async () => {
     const { html } = await browser.visit(`/console/${list}?filters=all`);
     const names = [...html.matchAll(/ id="filter-(\w+)"/g)].map(([, name = ""]) => name);
     expect(names.length).toBeGreaterThan(4);

@@ -73,7 +73,7 @@ describe("CON-25 a saved view", () => {
     expect((await browser.visit("/console/search?q=our")).html).toContain("Saved view");
   });
 
-  test("CON-17 is saved and removed by the requests that the pages show", async () => {
+  test("CON-17 is saved and removed by the requests on the pages", async () => {
     const requestIn = (html: string, method: string) => {
       const pattern = new RegExp(`<pre>${method} (/me/console[^\\s<]*)\\s+([^<]*)</pre>`);
       const [, path = "", text = "{}"] = pattern.exec(html) ?? [];
@@ -206,7 +206,7 @@ describe("CON-25 a saved view", () => {
     expect((await get()).views).toEqual(saved);
   });
 
-  test("is its owner's, unless it is for all administrators", async () => {
+  test("belongs to its owner, unless it is for all administrators", async () => {
     await put({ views: [viewOf("mine"), viewOf("ours", { shared: true })], lists: [] });
     for (const caller of [other, auditor]) {
       const { html } = await consoleBrowser(site, caller).visit(LIST);
@@ -323,7 +323,7 @@ describe("CON-25 limits", () => {
 });
 
 describe("CON-25 columns and rows of a list", () => {
-  test("keeps the columns and rows for every visit, changes them by the address, and forgets them", async () => {
+  test("keeps the columns and rows for every visit, changes them by the address, and resets them", async () => {
     const form = formTo(await browser.visit(`${LIST}?per_page=50&columns=-role&role=admin`), USUAL);
     const kept = await browser.submit(form, { act: "keep" });
     expect([kept.path, kept.html.includes('<th scope="col">Role')]).toEqual([LIST, false]);
@@ -454,7 +454,7 @@ describe("CON-22 columns in the address of a list", () => {
 });
 
 describe("CON-25 names and readers of lists", () => {
-  test("lets a member save own lists only, and an auditor those of administrators", async () => {
+  test("lets a member save only own lists, and an auditor also those of administrators", async () => {
     const member = await site.signedIn("member");
     const ownView = viewOf("x", { path: "/console/me/logins", query: "kind=grant" });
     for (const [caller, view, status] of [

@@ -47,7 +47,7 @@ test("CON-15 the header shows the number of problems of the last check, and runs
 });
 
 describe("CON-38 the overview", () => {
-  test("says what would fill it before any workstation has reported", () => {
+  test("explains how to fill it before any workstation has reported", () => {
     expect(empty).toContain("No workstation has reported yet");
     expect(empty).toContain('data-live="revision clients keys jobs problem"');
   });
@@ -79,7 +79,7 @@ describe("CON-38 the overview", () => {
     });
   });
 
-  test("keeps its counts for a moment, so that many readers cost as much as one", async () => {
+  test("caches its counts briefly, so that many readers cost as much as one", async () => {
     await site.report({ instance_id: "late", config_revision: null });
     expect((await overview()).workstations.total).toBe(4);
     countsPass();
@@ -123,7 +123,7 @@ describe("CON-38 the problems", () => {
     expect(made.knownProblems(organizationId)).toBeUndefined();
   });
 
-  test("name checks that could not be made", async () => {
+  test("name checks that failed to run", async () => {
     expect(await sourcesIn(withDiagnosis(async () => Promise.reject(new Error("no thread"))))).toEqual([
       "doctor",
     ]);

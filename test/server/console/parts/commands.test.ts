@@ -1,4 +1,4 @@
-// CON-158: the commands that pages show are run on the same data directory, and do the same as the forms.
+// CON-158: the commands on pages are run on the same data directory, and have the effects of the forms.
 import { afterAll, expect, test } from "bun:test";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { createClientsWorld } from "../../../domain/clients/clients-world.ts";

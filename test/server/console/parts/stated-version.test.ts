@@ -1,5 +1,5 @@
-// Forms that save something in a draft that does not exist yet: the draft begins from the revision that the form shows, so that a
-// revision that is published in the meantime is merged and not reverted.
+// Forms that save to a draft that does not exist yet: the draft begins from the revision that the form shows, so that a
+// later revision is merged instead of reverted.
 import { expect, test } from "bun:test";
 import { statedBody, statedIn, versionText } from "../../../../src/server/console/parts/stated-version.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
@@ -16,14 +16,14 @@ test.each([
   expect(statedBody(text)).toEqual(body);
 });
 
-test.each([undefined, "", "x", "-1", "0 a b", `0 ${"a".repeat(65)}`, "1e3"])("%p says nothing", (text) => {
+test.each([undefined, "", "x", "-1", "0 a b", `0 ${"a".repeat(65)}`, "1e3"])("%p has no meaning", (text) => {
   expect(statedIn(text)).toEqual({ version: 0 });
 });
 
 test.each([
   ["/console/policy/edit", (text: string) => ({ text: `${text}# ours\n` })],
   ["/console/harnesses/codex", () => ({ allowed: "yes", settings: "model: ours" })],
-])("CON-53 %s reverts nothing that was published after it was opened", async (path, fieldsOf) => {
+])("CON-53 %s does not revert later publications", async (path, fieldsOf) => {
   await using site = await createTestServer();
   const admin = await site.signedIn("admin", { email: "ana@example.com" });
   const ben = await site.signedIn("admin", { email: "ben@example.com" });
