@@ -56,11 +56,10 @@ export async function checkReplica(
     const { message, hint = "" } = await takenOver(directory, { config, store, terms, term: own.term });
     return check.failed(message, hint);
   }
-  return replicaLagFinding(
-    check,
-    await examineReplica(store, { ...directory, term: own.term, clock }),
-    clock.nowMs(),
-  );
+  return replicaLagFinding(check, await examineReplica(store, { ...directory, term: own.term, clock }), {
+    config,
+    nowMs: clock.nowMs(),
+  });
 }
 
 /** @param isServiceRunning on this data directory */
@@ -75,14 +74,21 @@ export function checkLease(check: Check, directory: DataDirectory, isServiceRunn
 }
 
 /** @returns the writes that would be lost if this machine failed now */
-export function replicaLagFinding(check: Check, state: ReplicaState, nowMs: number): Finding {
+export function replicaLagFinding(
+  check: Check,
+  state: ReplicaState,
+  { config, nowMs }: { config: Config; nowMs: number },
+): Finding {
   const { position, missingSinceMs, missingTransactions } = state;
   if (position === undefined) return check.failed("the store has no files of this database", READ_LOG);
   const has = `the replica is complete up to ${toRfc3339(position.atMs)}`;
   if (missingSinceMs === undefined) return check.ok(`${has}; nothing would be lost now`);
   const count = missingTransactions ? `${missingTransactions} transactions` : "writes";
   const seconds = Math.max(0, Math.round((nowMs - missingSinceMs) / 1000));
-  return check.failed(`${has}; ${count} of the last ${seconds} seconds would be lost now`, READ_LOG);
+  return check.failed(
+    `${has}; ${count} of the last ${seconds} seconds would be lost now`,
+    `${READ_LOG}; if it runs and does not catch up, make the replica anew: ${resetCommands(config)}`,
+  );
 }
 
 export function checkReplicaRestore(check: Check, { config, domain, nowMs }: Examined): Finding {

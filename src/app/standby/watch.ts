@@ -12,6 +12,7 @@ import type { Log } from "../../platform/observe/log.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
 import { doubtReplica, findOwnTerm, trustReplica } from "./own-term.ts";
 import { examineReplica, type ReplicaState } from "./replica/replica-state.ts";
+import { resetCommands } from "./replica/reset.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import { checkRestore } from "./restore-check.ts";
 import { takenOver } from "./start.ts";
@@ -59,13 +60,16 @@ export function watchReplica(
 const ATTEMPTS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
 /** Restores the replica for a test, soon after the service was killed, and otherwise daily. */
-class RestoreCheck {
+export class RestoreCheck {
   readonly isUrgent: boolean;
   #attemptsMs: readonly number[];
 
-  constructor(private readonly options: WatchOptions) {
+  constructor(
+    private readonly options: WatchOptions,
+    attemptsMs: readonly number[] = ATTEMPTS_MS,
+  ) {
     this.isUrgent = findOwnTerm(options.directory)?.doubtful_since !== undefined;
-    this.#attemptsMs = this.isUrgent ? ATTEMPTS_MS : [];
+    this.#attemptsMs = this.isUrgent ? attemptsMs : [];
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -84,6 +88,7 @@ class RestoreCheck {
   async #attempt(signal: AbortSignal): Promise<void> {
     const { directory, log, clock } = this.options;
     try {
+      if (findOwnTerm(directory)?.doubtful_since !== undefined) await this.#refuseStalled(signal);
       const { id, atMs } = await checkRestore({ ...this.options, signal });
       trustReplica(directory);
       log.info("standby.replica_restored", { audit_id: id, audit_at: toRfc3339(atMs) });
@@ -93,6 +98,20 @@ class RestoreCheck {
         doubtReplica(directory, own, toRfc3339(clock.nowMs()));
       throw error;
     }
+  }
+
+  /** A commit that was never completed can also make Litestream wait for ever for its end, which no restore shows. */
+  async #refuseStalled(signal: AbortSignal): Promise<void> {
+    const { config, store, directory, term, clock } = this.options;
+    if (!store) return;
+    const { missingSinceMs } = await examineReplica(store, { ...directory, term, clock, signal });
+    if (missingSinceMs === undefined) return;
+    throw new DomainError(
+      "unverified",
+      "standby.replica_behind",
+      `the replica lacks what was written since ${toRfc3339(missingSinceMs)}`,
+      { hint: `if Litestream runs and does not catch up, make the replica anew: ${resetCommands(config)}` },
+    );
   }
 }
 

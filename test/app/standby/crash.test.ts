@@ -1,13 +1,15 @@
 // What the service does about its replica after it was killed: doubts it, and proves it soon.
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { performTask } from "../../../src/app/backup/perform-task.ts";
 import { findOwnTerm } from "../../../src/app/standby/own-term.ts";
 import { isReplicaDoubtful } from "../../../src/app/standby/replica/reset.ts";
+import { folderReplica } from "../../../src/app/standby/replica-store.ts";
 import { checkRestore } from "../../../src/app/standby/restore-check.ts";
 import { openStandby } from "../../../src/app/standby/service-standby.ts";
-import { RESTORE_CHECK_JOB, watchReplica } from "../../../src/app/standby/watch.ts";
+import { RESTORE_CHECK_JOB, RestoreCheck, watchReplica } from "../../../src/app/standby/watch.ts";
 import { AuditLog } from "../../../src/domain/audit/log.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { hasCrashed, lockForServer, placesIn } from "../../../src/platform/data-directory/data-directory.ts";
@@ -97,6 +99,25 @@ test("STB-10 a failed test restore puts the replica in doubt, and a successful o
   await job?.run(new AbortController().signal);
   expect(isReplicaDoubtful(directory)).toBe(false);
   expect(existsSync(directory.standby)).toBe(true);
+});
+
+test("STB-10 a doubtful replica that does not catch up fails the test restore", async () => {
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  writeTerm(workspace, { doubtful_since: "2026-01-01T00:00:00.000Z" });
+  const { directory } = partsOf(workspace);
+  using beside = new Database(directory.database);
+  beside.query("SELECT 1 FROM users").get(); // opens the file, so that the log stays
+  await workspace.json("users create late@example.org --role member");
+  const folder = join(workspace.folder, "an empty place");
+  const options = { ...partsOf(workspace), store: folderReplica(folder, "file://replica"), term: FIRST };
+  const stop = new AbortController().signal;
+  const check = new RestoreCheck(
+    { ...options, auditLog: { entryAfter: () => undefined }, onTakenOver() {} },
+    [],
+  );
+  await expect(check.run(stop)).rejects.toMatchObject({ reason: "standby.replica_behind" });
+  expect(isReplicaDoubtful(directory)).toBe(true);
 });
 
 test("STB-10 a replica whose last audit entry is another one fails the test restore", async () => {

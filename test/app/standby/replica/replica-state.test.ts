@@ -18,6 +18,7 @@ import { MINUTE_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { START_MS } from "../../../support/world.ts";
 
+const config = loadConfig({ flags: { dataDir: "/srv/data" }, env: {}, cwd: "/" });
 const taken = [1, 2, 3].map((transaction) => ({ transaction, atMs: START_MS + transaction * SECOND_MS }));
 const local = (more: Partial<LocalState> = {}): LocalState => ({
   taken,
@@ -81,7 +82,7 @@ describe("STB-2 the replica", () => {
 
 test("STB-2 doctor reports the writes that would be lost now", () => {
   const comparedTo = (position: Parameters<typeof compare>[0], nowMs = START_MS + MINUTE_MS) =>
-    replicaLagFinding(checkOf("replica"), compare(position, local(), nowMs), nowMs);
+    replicaLagFinding(checkOf("replica"), compare(position, local(), nowMs), { config, nowMs });
   expect(comparedTo(at(3))).toMatchObject({
     result: "ok",
     detail: "the replica is complete up to 2026-01-01T00:00:04.000Z; nothing would be lost now",
@@ -98,7 +99,6 @@ test("STB-2 doctor reports the writes that would be lost now", () => {
 });
 
 describe("STB-2 the last test restore", () => {
-  const config = loadConfig({ flags: { dataDir: "/srv/data" }, env: {}, cwd: "/" });
   const job: JobView = {
     name: RESTORE_CHECK_JOB,
     state: "waiting",
