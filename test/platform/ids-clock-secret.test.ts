@@ -24,7 +24,7 @@ test("a random token is URL-safe, without padding, and made of exactly the bytes
   expect(randomToken(fixed, 3)).toBe("____");
 });
 
-test("the digest is SHA-256 in lower-case hexadecimal, of text and of bytes alike", () => {
+test("the digest is SHA-256 in lower-case hexadecimal, both for text and for bytes", () => {
   // FIPS 180-4, the example for "abc"
   const expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
   expect(sha256Hex("abc")).toBe(expected);
@@ -36,7 +36,7 @@ test("time is shown in UTC with milliseconds", () => {
   expect(toRfc3339(START_MS + DAY_MS - 1)).toBe("2026-01-01T23:59:59.999Z");
 });
 
-test("the machine's clock runs, and a held clock moves only on request", () => {
+test("the machine's clock runs, and a test clock moves only on request", () => {
   expect(Number.isInteger(systemClock.nowMs())).toBe(true);
   expect(systemClock.nowMs()).toBeGreaterThan(START_MS - 365 * DAY_MS);
   const clock = heldClock(10);

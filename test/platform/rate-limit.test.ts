@@ -1,4 +1,4 @@
-// Token buckets: what may be taken at once, the effect of debt, and what is evicted.
+// Token buckets: the burst, the effect of debt, and what is evicted.
 import { expect, test } from "bun:test";
 import { SECOND_MS } from "../../src/platform/clock.ts";
 import { createRates, RATE_KEYS_MAX } from "../../src/platform/rate-limit.ts";

@@ -113,7 +113,7 @@ const addPublicKey = ({ db, clock }: World, jwk: Jwk): Promise<unknown> =>
       .run();
   }, "access");
 
-/** Connects the parts as domain.ts does; `openSealing` reads the keys again, like another process. */
+/** Connects the parts like domain.ts; `openSealing` reads the keys again, like another process. */
 function joinParts(world: World, settings: AccessSettings) {
   const { db, clock, ids, audit, directory } = world;
   const passwords = createPasswords({ cost: CHEAP });

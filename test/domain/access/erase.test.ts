@@ -1,4 +1,4 @@
-// Erasing the logins of a person: every row of that person is removed and counted, and nobody else's.
+// Erasing a user's logins: every row of that user is removed and counted, and no other row.
 import { expect, test } from "bun:test";
 import { eraseLogins } from "../../../src/domain/access/erase.ts";
 import { budgets, deviceLogins, grants, loginSessions } from "../../../src/domain/access/tables.ts";
@@ -27,7 +27,7 @@ const rowsIn = ({ db: { read } }: LoginWorld): number[] =>
 
 const NO_FACTORS = { authenticator_apps: 0, passkeys: 0, recovery_codes: 0 };
 
-test("the logins of one person are removed, also those that another one has opened and this one decides", async () => {
+test("the logins of one user are removed, including those that another user opened and this one decides", async () => {
   await using world = await createLoginWorld();
   const bob = await addUser(world, "bob@example.com");
   await logIn(world);
@@ -50,7 +50,7 @@ test("the logins of one person are removed, also those that another one has open
   expect(rowsIn(world)).toEqual([0, 0, 0]);
 });
 
-test("a person without an account has no logins, and wrong passwords are forgotten", async () => {
+test("a person without an account has no logins, and the count of wrong passwords is removed", async () => {
   await using world = await createLoginWorld();
   await logIn(world);
   const [email, before] = ["nobody@example.com", rowsIn(world)];

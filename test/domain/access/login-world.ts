@@ -116,7 +116,7 @@ export async function logIn(world: LoginWorld, form: { scope?: string } = {}) {
   return { ...response, refreshToken: response.refresh_token ?? "", grantId: claims.grant_id, browser };
 }
 
-/** @returns how an attempt failed: the OAuth code, or the reason; `fine` if it succeeded */
+/** @returns the OAuth code or the reason of a failed attempt; `fine` if it succeeded */
 export const refusalOf = (attempt: Promise<unknown>): Promise<unknown> =>
   attempt.then(
     () => "fine",

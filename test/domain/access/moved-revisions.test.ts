@@ -1,5 +1,4 @@
-// Each statement that ends access changes the revision of the access caches by itself: no caller can forget it, and no other
-// statement of the transaction has to do it.
+// Each statement that ends access changes the revision of the access caches itself, so no caller can forget it.
 import { expect, test } from "bun:test";
 import * as deviceLoginRows from "../../../src/domain/access/device-login/device-logins-store.ts";
 import * as endings from "../../../src/domain/access/logins/end-logins-store.ts";
@@ -43,14 +42,14 @@ const STATEMENTS: [string, Statement][] = [
   ["changing a user", (tx, { user }) => userRows.updateUser(tx, user, { updatedAtMs: 1 })],
 ];
 
-test.each(STATEMENTS)("%s moves the revision, whatever topic its write names", async (_name, statement) => {
+test.each(STATEMENTS)("%s changes the revision, whatever topic its write names", async (_name, statement) => {
   await using world = await createAccessWorld();
   const before = world.db.revision("access");
   await world.db.write((tx) => void statement(tx, world), "clients");
   expect(world.db.revision("access")).toBe(before + 1);
 });
 
-test("a change of roles moves the revision if it changes a user's role", async () => {
+test("a change of roles changes the revision if it changes a user's role", async () => {
   await using world = await createAccessWorld();
   const { id } = world.user;
   const before = world.db.revision("access");

@@ -55,7 +55,7 @@ const TAMPERED: readonly [string, string[], number, string][] = [
     "unlinked 3",
   ],
   [
-    "an entry that is there twice",
+    "a duplicate entry",
     [
       "INSERT INTO audit_entries SELECT 7, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest, credential, NULL FROM audit_entries WHERE id = 6",
     ],
@@ -80,7 +80,7 @@ test("reports the first of two breaks", async () => {
   expect(inShort(await new AuditLog(world).verify())).toEqual([1, "altered 2"]);
 });
 
-test("an empty log without a trace of entries is a break once there is an organization", async () => {
+test("an empty log without traces of entries is a break once an organization exists", async () => {
   await using world = await createWorld();
   await record(world, 6);
   let isInstalled = false;
@@ -101,7 +101,7 @@ test("an empty log is whole", async () => {
   });
 });
 
-test("entries written during a verification do not disturb it", async () => {
+test("a verification tolerates entries that are written meanwhile", async () => {
   await using world = await createWorld();
   await recordAtOnce(world, WALK_ROWS + 1);
   const written: Promise<void>[] = [];

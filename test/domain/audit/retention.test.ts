@@ -30,7 +30,7 @@ function tamper({ file }: World, ...statements: string[]): void {
   for (const statement of statements) db.run(statement);
 }
 
-test("entries are removed after the retention and not before; the rest is a chain that records how many are gone", async () => {
+test("entries are removed only after the retention; the rest is a chain that records the number of removed ones", async () => {
   await using world = await createWorld();
   await record(world, 3);
   world.clock.advance(DAY_MS);
@@ -83,14 +83,14 @@ test.each([FORGET_BATCH_ROWS - 1, FORGET_BATCH_ROWS, FORGET_BATCH_ROWS + 1])(
   },
 );
 
-test("an aborted run removes nothing more", async () => {
+test("an aborted run removes no further entries", async () => {
   await using world = await createWorld();
   await record(world, 1);
   world.clock.advance((DAYS + 1) * DAY_MS);
   expect(await forget(world, AbortSignal.abort())).toBe(0);
 });
 
-test("a young entry keeps its successors, an entry from the future does not", async () => {
+test("a young entry protects its successors; an entry from the future does not", async () => {
   await using world = await createWorld();
   await record(world, 5);
   const now = world.clock.nowMs() + (DAYS + 1) * DAY_MS;
@@ -129,7 +129,7 @@ const TAMPERED: readonly [string, string[], string][] = [
   ["a removed checkpoint", ["DELETE FROM audit_checkpoint"], "begins_late 4"],
   ["another digest at the checkpoint", [`${CHECKPOINT} digest = 'x'`], "unlinked 4"],
   [
-    "an entry that was put in front",
+    "an entry that was added at the beginning",
     [
       "INSERT INTO audit_entries SELECT 3, at_ms, organization_id, actor_kind, actor_id, actor_label, address, request_id, action, target, before, after, previous_digest, digest, credential, NULL FROM audit_entries WHERE id = 4",
     ],

@@ -1,4 +1,4 @@
-// What makes the database of a backup unusable; the first problem is reported.
+// Problems that make the database of a backup unusable; the first one is reported.
 import { expect, test } from "bun:test";
 import { assertUsableDatabase } from "../../../src/domain/backup/fitness.ts";
 import type { Inspected } from "../../../src/platform/database/maintenance/copy.ts";

@@ -17,7 +17,7 @@ const FACTS = {
 };
 
 test.each(["quartermaster.db", memberOf("artifacts", "a".repeat(64)), memberOf("sessions", "b".repeat(64))])(
-  "a disk that is too small for %s is found out before anything is written",
+  "reports a disk that is too small for %s before writing anything",
   (large) => {
     using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-pack-"));
     const at = (name: string) => join(folder.path, name);

@@ -20,7 +20,7 @@ const revoke = ({ domain, world, organizationId }: ClientsWorld, ...hosts: strin
 const answers = ({ request }: ClientsWorld, { accessToken: token, cookie }: Caller) =>
   Promise.all([{ token }, { cookie }].map(async (sent) => (await request("GET", "/auth/me", sent)).status));
 
-test("a login that no other workstation reports with ends whole, though its user has another login", async () => {
+test("a login that no other workstation uses ends completely, although its user has another login", async () => {
   await using clients = await createClientsWorld();
   const again = await clients.signInAgain(clients.ana.user);
   const other = await clients.signedIn("member");
@@ -41,7 +41,7 @@ test("a login that another workstation reports with stays; only the revoked work
   expect(await answers(clients, clients.ana)).toEqual([401, 200]);
 });
 
-test("both of two workstations that share a login end it whole", async () => {
+test("revoking both workstations that share a login ends it completely", async () => {
   await using clients = await createClientsWorld();
   await send(clients, clients.ana, "lab-1");
   await clients.report({ instance_id: "lab-2", hostname: "lab-2" });

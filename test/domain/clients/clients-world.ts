@@ -1,4 +1,4 @@
-// The real domain with a policy in force, users, and workstations that report.
+// The real domain with a policy, users, and workstations that report.
 import type { ClientStatusReport, Reporter } from "../../../src/domain/clients/model.ts";
 import type { ClientView } from "../../../src/domain/clients/service.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../src/domain/governance/service.ts";
@@ -26,7 +26,7 @@ export interface ClientsWorld extends TestServer {
   publish(document?: Partial<GovernanceConfig>, audiences?: PackageAudiences): Promise<string>;
   /** Stores a report of ana's workstation, or of the given user's. */
   report(members?: Partial<ClientStatusReport>, caller?: Caller): Promise<void>;
-  /** @returns every client, the last seen first */
+  /** @returns every client, most recently seen first */
   listed(): readonly ClientView[];
 }
 

@@ -50,7 +50,7 @@ describe("health", () => {
     });
   });
 
-  test("applies a new revision to a whole fleet at once, without a report", async () => {
+  test("applies a new revision to a whole fleet immediately, without reports", async () => {
     await using clients = await createClientsWorld();
     const first = await clients.publish();
     await clients.report({ instance_id: "good", config_revision: first });
@@ -115,7 +115,7 @@ describe("a list", () => {
     expect(past).toMatchObject({ items: [], total: 3 });
   });
 
-  test("counts a new client at once, and not those that report again", async () => {
+  test("counts a new client immediately, and not those that report again", async () => {
     await using clients = await createClientsWorld();
     const totalAfter = async (instance_id: string) => {
       await clients.report({ instance_id });
@@ -126,7 +126,7 @@ describe("a list", () => {
     expect(await totalAfter("b")).toBe(2);
   });
 
-  test("shows nothing of another organization", async () => {
+  test("shows no clients of another organization", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     expect(clients.domain.clients.inventory.list(clients.world.ids.uuid(), {}).total).toBe(0);
@@ -175,7 +175,7 @@ describe("a list", () => {
     expect(instances(clients, { seenBeforeMs: clients.world.clock.nowMs() })).toEqual(["before"]);
   });
 
-  test("refuses all problems of a query together", async () => {
+  test("reports all problems of a query together", async () => {
     await using clients = await createClientsWorld();
     const wrong = {
       page: 0,
@@ -258,7 +258,7 @@ describe("facets", () => {
   });
 
   test.each([FACET_USERS_MAX - 1, FACET_USERS_MAX, FACET_USERS_MAX + 1])(
-    "name at most so many users, of %d",
+    "name at most a limited number of users, of %d",
     async (count) => {
       await using clients = await createClientsWorld();
       for (let number = 0; number < count; number++) {
@@ -318,7 +318,7 @@ test("a removed user's clients stay, under the former address", async () => {
   expect(instances(clients, { q: "ana@" })).toEqual(["instance-1"]);
 });
 
-describe("a list that is read after the last client of the page before", () => {
+describe("a list that is read after the last client of the previous page", () => {
   test.each(["last_seen_desc", "last_seen_asc"])("continues as the pages do, %s", async (sort) => {
     await using clients = await createClientsWorld();
     for (const name of ["a", "b", "c", "d", "e"]) {

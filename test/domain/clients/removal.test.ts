@@ -19,7 +19,7 @@ const audited = ({ world }: ClientsWorld, action: string) =>
 const idOf = ({ domain, organizationId }: ClientsWorld, instanceId: string): string =>
   domain.clients.inventory.find(organizationId, instanceId).id;
 
-/** A report as the workstation sends it. */
+/** A workstation's report. */
 const send = async ({ request }: ClientsWorld, { accessToken }: Caller, instanceId = "instance-1") =>
   (
     await request("POST", "/client-status", {
@@ -61,7 +61,7 @@ describe("removing", () => {
 });
 
 describe("revoking", () => {
-  test("ends everything of the login: access token, refresh token, browser, and whatever is bound to both", async () => {
+  test("ends the whole login: access token, refresh token, browser, and everything bound to them", async () => {
     await using clients = await createClientsWorld();
     const { ana, domain, request, world } = clients;
     await send(clients, ana);
@@ -80,7 +80,7 @@ describe("revoking", () => {
     ]);
   });
 
-  test("keeps other logins, also those of the same user", async () => {
+  test("keeps other logins, including those of the same user", async () => {
     await using clients = await createClientsWorld();
     const { ana, world } = clients;
     const again = await clients.signInAgain(ana.user);
@@ -112,7 +112,7 @@ describe("revoking", () => {
     expect(await send(clients, ana)).toBe(204);
   });
 
-  test("names other clients of the same sign-in beforehand", async () => {
+  test("names other clients of the same sign-in in advance", async () => {
     await using clients = await createClientsWorld();
     const { inventory } = clients.domain.clients;
     await clients.report({ instance_id: "one", hostname: "lab-1" });
@@ -191,7 +191,7 @@ describe("clients not seen for long", () => {
     expect(grants.items.map(({ state }) => state).sort()).toEqual(["active", "revoked"]);
   });
 
-  test("keep a login that an active client uses, too", async () => {
+  test("keep a login that an active client also uses", async () => {
     await using clients = await createClientsWorld();
     const { ana, world } = clients;
     await clients.report({ instance_id: "lost" });

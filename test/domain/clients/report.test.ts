@@ -1,4 +1,4 @@
-// What a report may contain beyond its schema: blank texts, sizes in bytes, and what is stored.
+// Rules for a report beyond its schema: blank texts, sizes in bytes, and what is stored.
 import { describe, expect, spyOn, test } from "bun:test";
 import {
   CLIENTS_PER_USER_MAX,
@@ -72,7 +72,7 @@ test("a failed reconciliation names harness, revision and error", () => {
   expect(pointersOf({ reconciliation_attempt: null, error: null })).toEqual([]);
 });
 
-test("what was left out has its default, lists are empty", () => {
+test("omitted members have their defaults, and lists are empty", () => {
   const least = { instance_id: "i", client_version: "1", platform: "linux", applied: false, files_ok: false };
   expect(readReport(REPORTER, least)).toMatchObject({
     hostname: null,
@@ -93,7 +93,7 @@ test("names of harnesses are recognized in every form, sorted, once each", () =>
 });
 
 describe("the record of an installation", () => {
-  test("keeps its id and its first time, and takes the rest from the last report", async () => {
+  test("keeps its id and first time, and takes the rest from the last report", async () => {
     await using clients = await createClientsWorld();
     const { clock } = clients.world;
     const firstMs = clock.nowMs();

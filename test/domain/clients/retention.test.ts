@@ -62,7 +62,7 @@ describe("clients that no longer report", () => {
 describe("verdicts", () => {
   // A run that found no verdict of earlier rules is the last one of its process, so each test has its own server.
 
-  /** As an earlier version would have stored them. */
+  /** In the form in which an earlier version stored them. */
   const age = ({ world }: ClientsWorld, evaluatedBy = "earlier rules") =>
     world.db.write((tx) => {
       const former = { evaluatedBy, verdict: "differs" as const, reasons: '["a former rule"]' };

@@ -119,7 +119,7 @@ describe("the order", () => {
 test.each<[string, ClientQuery, (string | null)[]]>([
   ["a client version", { clientVersion: "1.9.0" }, ["Alpha"]],
   ["a platform", { platform: "darwin" }, ["Alpha"]],
-  ["a revision that nobody has", { revision: "r" }, []],
+  ["a revision that no workstation has", { revision: "r" }, []],
   ["days without a report", { notSeenForDays: 3 }, ["Alpha", "beta"]],
   ["workstations that are stale", { stale: "true" }, []],
   ["workstations that are not", { stale: "false", q: "ALPHA" }, ["Alpha"]],
@@ -164,7 +164,7 @@ describe("a cursor", () => {
     }
   });
 
-  test("refuses a cursor of another order, a changed one and one beside a page, together with other faults", async () => {
+  test("reports a cursor of another order, a changed cursor and one with a page, together with other problems", async () => {
     await using clients = await fleet();
     const cursor = page(clients, { perPage: 1 }).next ?? "";
     const forged = (members: unknown) => Buffer.from(JSON.stringify(members)).toString("base64url");
@@ -240,7 +240,7 @@ describe("many rows", () => {
 });
 
 describe("the versions of harnesses", () => {
-  test("counts versions by harness, the most frequent first, without those that are not installed", async () => {
+  test("counts versions by harness, most frequent first, without those that are not installed", async () => {
     await using clients = await createClientsWorld();
     await clients.report({ instance_id: "one", harnesses: HARNESSES });
     await clients.report({ instance_id: "two", harnesses: [{ name: "codex", version: "0.41.0" }, {}] });
@@ -265,7 +265,7 @@ describe("the versions of harnesses", () => {
     expect(versionsIn(clients).versions).toMatchObject([{ version: more > 0 ? "" : version }]);
   });
 
-  test.each([-1, 0, 1])("lists versions up to the limit (%d) and leaves the rarest out", async (more) => {
+  test.each([-1, 0, 1])("lists versions up to the limit (%d) and omits the rarest", async (more) => {
     await using clients = await createClientsWorld();
     const all = Array.from({ length: COUNTED_VERSIONS_MAX + more }, (_, at) => ({
       name: `made up ${1_000 + at}`,

@@ -52,7 +52,7 @@ test("CON-130 follows new names and removals", async () => {
   expect(blocks.some(({ block }) => Buffer.from(block).includes("ren"))).toBe(false);
 });
 
-test("CON-132 a text that is too short for the index is looked for in steps that count the user of each row", async () => {
+test("CON-132 a text that is too short for the index is searched in steps that count the user of each row", async () => {
   await using clients = await createClientsWorld();
   using connection = openConnection(clients.world.file, {});
   addManyRows(connection, { count: 2 * JOINED_STEP_ROWS, nowMs: START_MS });
@@ -92,7 +92,7 @@ describe("CON-130 among many workstations", () => {
     for (let turn = 0; turn < 60; turn++) expect(pagesBy(() => remove.run())).toBeLessThan(WRITTEN_MAX);
   });
 
-  test("every order and page is the one that a look at every row gives", async () => {
+  test("every order and page equals the result of a scan of all rows", async () => {
     await using clients = await many(1_200);
     for (const sort of SORTS) {
       const all = hosts(clients, { sort, perPage: 500, isWalk: true })

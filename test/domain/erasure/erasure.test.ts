@@ -232,7 +232,7 @@ const recordAbout = ({ world, operator, ana }: ErasureWorld, entries: number): P
   });
 
 test.each([REDACTED_MAX - 1, REDACTED_MAX, REDACTED_MAX + 1])(
-  "%d entries are redacted, so many of them at once at most",
+  "%d entries are redacted, in batches up to the limit",
   async (count) => {
     await using site = await createErasureWorld();
     await site.domain.identity.users.remove(site.operator, site.ana.user.id);
@@ -278,7 +278,7 @@ const REDACTED = "(SELECT max(entry_id) FROM audit_redactions)";
 const UNTOUCHED = "(SELECT max(id) FROM audit_entries WHERE redacted_by IS NULL AND action <> 'user.erase')";
 const TAMPERED: readonly [string, string[], string][] = [
   [
-    "a redacted entry that says something else",
+    "a redacted entry with other content",
     [`UPDATE audit_entries SET action = 'x' WHERE id = ${REDACTED}`],
     "altered",
   ],
@@ -288,7 +288,7 @@ const TAMPERED: readonly [string, string[], string][] = [
     "altered",
   ],
   [
-    "a redacted entry that names nobody",
+    "a redacted entry without names",
     [`UPDATE audit_entries SET redacted_by = NULL WHERE id = ${REDACTED}`],
     "altered",
   ],
@@ -301,7 +301,7 @@ const TAMPERED: readonly [string, string[], string][] = [
     "altered",
   ],
   [
-    "an entry that names an erasure to come",
+    "an entry that names a future erasure",
     [
       "UPDATE audit_entries SET redacted_by = 999999 WHERE id = 1",
       "INSERT INTO audit_redactions SELECT id, 999999, digest FROM audit_entries WHERE id = 1",

@@ -36,9 +36,9 @@ export interface GovernanceWorld extends TestServer {
   admin: Actor;
   operator: Actor;
   inForce(): Revision;
-  /** applies a section as a start does; none by default */
+  /** applies a section as at a start; none by default */
   start(section?: object, env?: Readonly<Record<string, string>>): Promise<DeploymentOutcome>;
-  /** publishes the policy text of the dashboard on the revision in force */
+  /** publishes the policy text of the dashboard on the current revision */
   publish(more: object, baseRevision?: string): Promise<Revision>;
   /** the last entry of the audit log about a policy */
   audited(): { action: string; actor: string; after: Record<string, unknown> };

@@ -189,7 +189,7 @@ describe("an invalid file is refused with the line of", () => {
     expect(problems[0]).toStartWith(problem);
   });
 
-  test("every problem at once, those of the head included", () => {
+  test("all problems together, including those of the head", () => {
     expect(problemsIn("format: other\nharnesses:\n  codex: {verified_before: x}\n  kimi: {}\n")).toHaveLength(
       3,
     );

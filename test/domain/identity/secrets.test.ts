@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Secret } from "../../../src/platform/secret.ts";
 import { createIdentityWorld, PASSWORD } from "../../support/identity-world.ts";
 
-test("stores neither passwords nor links in the bytes of the database", async () => {
+test("stores no passwords or links in the bytes of the database", async () => {
   await using world = await createIdentityWorld();
   const { users, invitations, passwordLinks } = world.identity;
   const ann = await world.addUser("ann@example.com");

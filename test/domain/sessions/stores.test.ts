@@ -80,7 +80,7 @@ describe("SES-33: keys", () => {
   });
 });
 
-describe("a bucket of somebody else", () => {
+describe("a bucket of another owner", () => {
   test("does not belong to this service before it is claimed, and the mark is not an object", async () => {
     await using server = createS3Server();
     const store = objectsIn(bucketAt(server.origin));

@@ -39,7 +39,7 @@ describe("a step reads a bounded number of rows", () => {
     ["users by a text", (id) => site.domain.identity.users.listInSteps(id, { q: "nobody" })],
     ["users by role", (id) => site.domain.identity.users.listInSteps(id, { role: "admin" })],
     ["all users to choose from", (id) => site.domain.identity.users.options(id)],
-    ["users to choose from by a text", (id) => site.domain.identity.users.searchOptions(id, { q: "nobody" })],
+    ["users to choose from by text", (id) => site.domain.identity.users.searchOptions(id, { q: "nobody" })],
     ["the last page of invitations", (id) => site.domain.identity.invitations.listInSteps(id, LAST)],
     ["invitations by a text", (id) => site.domain.identity.invitations.listInSteps(id, { q: "nobody" })],
     ["the last page of workstations", (id) => site.domain.clients.inventory.listInSteps(id, LAST)],
@@ -98,7 +98,7 @@ describe("the pages of a long list equal the list", () => {
     },
   );
 
-  test("equals the list of matches that are far apart", () => {
+  test("equals the list of distant matches", () => {
     const { users } = site.domain.identity;
     const all = users.list(site.world.organizationId, { q: "7@example", perPage: 500, isWalk: true });
     const paged = [1, 2, 3, 4, 5].flatMap((page) => {

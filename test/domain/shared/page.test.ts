@@ -32,9 +32,9 @@ test.each<[string, PageQuery, string[]]>([
   ["almost the largest page", { perPage: PER_PAGE_MAX - 1 }, []],
   ["the largest page", { perPage: PER_PAGE_MAX }, []],
   ["more than the largest page", { perPage: PER_PAGE_MAX + 1 }, ["/per_page"]],
-  ["almost the largest page of a walk", { perPage: WALK_PAGE_MAX - 1, isWalk: true }, []],
+  ["just below the largest page number", { perPage: WALK_PAGE_MAX - 1, isWalk: true }, []],
   ["the largest page of a walk", { perPage: WALK_PAGE_MAX, isWalk: true }, []],
-  ["more than the largest page of a walk", { perPage: WALK_PAGE_MAX + 1, isWalk: true }, ["/per_page"]],
+  ["just above the largest page number", { perPage: WALK_PAGE_MAX + 1, isWalk: true }, ["/per_page"]],
   ["almost the longest text", { q: "é".repeat(SEARCH_LENGTH_MAX - 1) }, []],
   ["the longest text and blanks around it", { q: `  ${"😀".repeat(SEARCH_LENGTH_MAX)}  ` }, []],
   ["more than the longest text", { q: "x".repeat(SEARCH_LENGTH_MAX + 1) }, ["/q"]],
@@ -53,7 +53,7 @@ test("escapes the wildcards of LIKE", () => {
   expect(likePattern("a_%\\b")).toBe("%a\\_\\%\\\\b%");
 });
 
-test("the offset is that of the first row of the page", () => {
+test("the offset is the index of the page's first row", () => {
   expect(offsetOf({ page: 3, perPage: 25, q: undefined })).toBe(50);
 });
 

@@ -22,7 +22,7 @@ test.each([
   expect(replace(text)).toBe(replaced);
 });
 
-test("replaces nothing if there is no address", () => {
+test("replaces nothing without an address", () => {
   expect(replaceAddresses({ addresses: [], pseudonym: "X" })("ana@example.org")).toBe("ana@example.org");
 });
 

@@ -52,7 +52,7 @@ describe("few users are examined", () => {
     [USER_CANDIDATES_MAX - 1, true],
     [USER_CANDIDATES_MAX, true],
     [USER_CANDIDATES_MAX + 1, false],
-  ])("examines few users where at most USER_CANDIDATES_MAX workstations are late: %d", (late, isFew) => {
+  ])("examines few users if at most USER_CANDIDATES_MAX workstations are late: %d", (late, isFew) => {
     const set = notSeenSince(late + 1);
     expect([set.ids !== undefined, listed([set]).total]).toEqual([isFew, late]);
   });
@@ -61,12 +61,12 @@ describe("few users are examined", () => {
     [USER_CANDIDATES_MAX - 1, true],
     [USER_CANDIDATES_MAX, true],
     [USER_CANDIDATES_MAX + 1, false],
-  ])("examines few users where a group has at most USER_CANDIDATES_MAX members: %d", (members, isFew) => {
+  ])("examines few users if a group has at most USER_CANDIDATES_MAX members: %d", (members, isFew) => {
     const set = setMembers(members);
     expect([set.ids !== undefined, listed([set]).total]).toEqual([isFew, members]);
   });
 
-  test("lists the pages that a look at every user gives", () => {
+  test("lists the same pages as a full scan of the users", () => {
     const few = [setMembers(700), notSeenSince(300)];
     const all = few.map(({ holds }) => ({ holds }));
     const some: UserQuery[] = [{}, { q: "7@example" }, { role: "admin" }, { hasWorkstation: false }];

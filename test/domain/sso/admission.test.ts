@@ -1,4 +1,4 @@
-// Who may sign in through the provider, as which user, and with which role: scenarios on a real database, with hostile people.
+// Who may sign in through the provider, as which user, and with which role. The scenarios use a real database and hostile people.
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../../src/platform/secret.ts";
 import { ADDRESS, PASSWORD } from "../../support/server.ts";
@@ -55,7 +55,7 @@ describe("SSO-5 a first sign-in", () => {
     await expect(proof(PASSWORD)).rejects.toMatchObject({ reason: "sso.user_conflict" });
   });
 
-  test("makes the account only where the settings say so", async () => {
+  test("creates the account only if the settings allow it", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     expect(await site.signIn({ email: ANA })).toBe(ANA);
     expect(site.userOf(ANA)).toMatchObject({
@@ -69,7 +69,7 @@ describe("SSO-5 a first sign-in", () => {
 });
 
 describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
-  test("once linked, a new address changes nothing and matches no other user", async () => {
+  test("a new address of a linked user changes nothing and matches no other user", async () => {
     await using site = await createSsoWorld({ provisioning: "scim" });
     await site.provision(ANA);
     await site.provision("bob@example.org");
@@ -98,7 +98,7 @@ describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
   });
 
   test.each(["\u212Aate@example.org", "kate@example.org ", "\ufeffkate@example.org"])(
-    "%j is nobody's address, although it folds to one that is",
+    "%j is no user's address, although it folds to one",
     async (email) => {
       await using site = await createSsoWorld({ provisioning: "scim" });
       await site.provision("kate@example.org");
@@ -107,7 +107,7 @@ describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
     },
   );
 
-  test("a person of a provider that a reload replaced is not admitted by the rules of the new one", async () => {
+  test("the rules of a new provider do not admit a person of the provider that a reload replaced", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     const person = site.person({ email: ANA });
     site.configure({ issuer: "https://new.example.org/" });
@@ -123,27 +123,27 @@ describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
     ["denied", { email_verified: false }],
     ["denied as a text", { email_verified: "false" }],
     ["not mentioned", { email_verified: undefined }],
-  ])("an address whose verification is %s links nobody", async (_, claims) => {
+  ])("an address whose verification is %s links no user", async (_, claims) => {
     await using site = await createSsoWorld({ provisioning: "scim" });
     await site.provision(ANA);
     expect(await site.signIn({ ...MALLORY, email: ANA, ...claims })).toBe("sso.email_unverified");
   });
 
-  test("SSO-6 trust_email accepts silence and never a denial", async () => {
+  test("SSO-6 trust_email accepts a missing verification, but never a denial", async () => {
     await using site = await createSsoWorld({ provisioning: "scim", trustEmail: true });
     await site.provision(ANA);
     expect(await site.signIn({ ...MALLORY, email: ANA, email_verified: false })).toBe("sso.email_unverified");
     expect(await site.signIn({ email: ANA, email_verified: undefined })).toBe(ANA);
   });
 
-  test("finds nobody if the address or the external id is missing", async () => {
+  test("finds no user if the address or the external id is missing", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedGroups: ["a"] });
     expect(await site.signIn({ groups: ["a"] })).toBe("sso.email_missing");
     expect(await site.signIn({ groups: ["a"], email: "no address" })).toBe("sso.email_missing");
   });
 });
 
-describe("SSO-7 SSO-38 nobody is linked automatically to", () => {
+describe("SSO-7 SSO-38 an identity is never linked automatically to", () => {
   test("the protected first administrator", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     await site.domain.identity.bootstrap.run({
@@ -162,7 +162,7 @@ describe("SSO-7 SSO-38 nobody is linked automatically to", () => {
     ).rejects.toMatchObject({ reason: "sso.user_protected" });
   });
 
-  test("a local user without a password, or while only SCIM may make users", async () => {
+  test("a local user without a password, or while only SCIM may create users", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     await site.signIn({ iss: "https://old.example.org/", email: ANA });
     expect(await site.signIn({ email: ANA })).toBe("sso.user_conflict");
@@ -171,7 +171,7 @@ describe("SSO-7 SSO-38 nobody is linked automatically to", () => {
     expect(await site.signIn({ sub: "2", email: "root@example.org" })).toBe("sso.not_provisioned");
   });
 
-  test("SSO-9 a suspended or removed user, who is not revived either", async () => {
+  test("SSO-9 a suspended or removed user, who also stays suspended or removed", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     const { users } = site.domain.identity;
     await site.signIn({ email: ANA });
@@ -185,7 +185,7 @@ describe("SSO-7 SSO-38 nobody is linked automatically to", () => {
     expect(await site.signIn({ email: ANA })).toBe(ANA);
   });
 
-  test("a removed user who is invited at another address, and who comes back as a new one", async () => {
+  test("a removed user who is invited at another address, and returns as a new user", async () => {
     await using site = await createSsoWorld();
     await invite(site, ANA);
     await site.signIn({ email: ANA });
@@ -230,7 +230,7 @@ describe("SSO-10 groups at the provider", () => {
     expect(site.userOf(ANA)?.role).toBe("member");
   });
 
-  test("SSO-13 a lower role ends the other logins; the last administrator stays one, which is recorded", async () => {
+  test("SSO-13 a lower role ends the other logins; the last administrator keeps the role, which is recorded", async () => {
     await using site = await createSsoWorld({
       provisioning: "jit",
       allowedDomains: ["example.org"],
@@ -249,7 +249,7 @@ describe("SSO-10 groups at the provider", () => {
     expect(site.userOf(ANA)?.role).toBe("member");
   });
 
-  test("SSO-12 an unknown list of groups creates nobody, and refuses people who must be in a group", async () => {
+  test("SSO-12 an unknown list of groups creates no user, and refuses users who must be in a group", async () => {
     const settings = { provisioning: "jit", allowedDomains: ["example.org"], ...mapped } as const;
     await using site = await createSsoWorld(settings);
     expect(await site.signIn({ email: ANA })).toBe("sso.groups_overage");
@@ -259,7 +259,7 @@ describe("SSO-10 groups at the provider", () => {
   });
 });
 
-describe("SSO-11 the rules of the operator hold at every sign-in", () => {
+describe("SSO-11 the operator's rules apply at every sign-in", () => {
   test.each([
     ["exactly the domain", "ana@example.com", ANA.replace("org", "com")],
     ["in another case", "ana@EXAMPLE.com", "ana@example.com"],
@@ -313,7 +313,7 @@ describe("SSO-8 an address at the provider", () => {
 });
 
 describe("a sign-in", () => {
-  test("SSO-24 opens a session that keeps how it began, and ends the session that the browser had", async () => {
+  test("SSO-24 opens a session that records how it began, and ends the browser's former session", async () => {
     await using site = await createSsoWorld({ provisioning: "scim" });
     await site.provision(ANA);
     const other = await site.signedIn("member");
@@ -348,14 +348,14 @@ describe("a sign-in", () => {
     expect(JSON.parse(refused?.after ?? "")).toMatchObject({ issuer: ISSUER, reason: "sso.not_allowed" });
   });
 
-  test("SSO-44 twice at once gives one user and one link", async () => {
+  test("SSO-44 two concurrent sign-ins create one user and one link", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     const both = await Promise.all([site.signIn({ email: ANA }), site.signIn({ email: ANA })]);
     expect(both).toEqual([ANA, ANA]);
     expect(site.domain.sso.identities.list({ limit: 10 }).total).toBe(1);
   });
 
-  test("SSO-44 gives one user if SCIM makes the same person at the same time", async () => {
+  test("SSO-44 creates one user if SCIM creates the same person at the same time", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     const [, made] = await Promise.allSettled([site.signIn({ email: ANA }), site.provision(ANA)]);
     expect(made.status).toBe("fulfilled");

@@ -25,7 +25,7 @@ function announced(token: { subject?: string; providerSessionId?: string }) {
   return { clock, atMs, logouts, has };
 }
 
-test("SSO-27 a person's logout stops all sign-ins of the person, a session's only those of the session", () => {
+test("SSO-27 a logout of a person stops all sign-ins of the person, and a logout of a session only those of the session", () => {
   const person = announced({ subject: "ada" });
   expect([person.has({}), person.has({ sid: "1" }), person.has({ subject: "eve" })]).toEqual([
     true,
@@ -53,10 +53,10 @@ test.each([
   ["logged on after", SECOND_MS, -1, false],
   ["logged on in the same second, left before", 0, -1, true],
   ["logged on in the same second, left after", 0, 1, false],
-  ["left before, and the provider does not say more", undefined, -1, true],
+  ["left before, and the provider gives no time", undefined, -1, true],
   ["left at the same time", undefined, 0, false],
   ["left after", undefined, 1, false],
-])("SSO-27 decides about the sign-in of somebody who %s", (_, logOnMs, leftMs, isStopped) => {
+])("SSO-27 decides about the sign-in of a person who %s", (_, logOnMs, leftMs, isStopped) => {
   const { atMs, has } = announced({ subject: "ada" });
   const authTimeMs = logOnMs === undefined ? {} : { authTimeMs: atMs + logOnMs };
   expect(has(authTimeMs, atMs + leftMs)).toBe(isStopped);

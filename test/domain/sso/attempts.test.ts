@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { SEALED_LENGTH_MAX, SignInAttempts } from "../../../src/domain/sso/browser/attempts.ts";
 import { heldClock } from "../../support/world.ts";
 
-/** Does not encrypt, so that the length is that of the text. */
+/** Does not encrypt, so that the length stays that of the text. */
 const sealing = { seal: (text: string) => text, open: (text: string) => text };
 const attempts = new SignInAttempts({ clock: heldClock(), sealing, settings: () => undefined });
 const attemptOf = (state: string, padding: number) => ({ state, nonce: "n".repeat(padding), verifier: "v" });

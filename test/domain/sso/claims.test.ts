@@ -43,7 +43,7 @@ describe("SSO-12 a list of groups", () => {
     ["with a number", { groups: ["a", 1] }, { unknown: "malformed" }],
     ["that is elsewhere", { _claim_names: { groups: "src1" } }, { unknown: "overage" }],
     [
-      "that is elsewhere, beside a list",
+      "that is elsewhere, next to a list",
       { groups: ["a"], _claim_names: { groups: "x" } },
       { unknown: "overage" },
     ],
@@ -83,7 +83,7 @@ test.each([
     expect([name, reasonOf(() => read({ [name]: value }))]).toEqual([name, expected]);
 });
 
-test("SSO-14 a person holds nothing else of the token", () => {
+test("SSO-14 a person contains nothing else from the token", () => {
   const person = read({
     phone_number: "1",
     address: { street: "a" },

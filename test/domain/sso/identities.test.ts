@@ -22,7 +22,7 @@ const isOpen = ({ domain }: SsoWorld, { session }: Awaited<ReturnType<typeof sig
 describe("SSO-33 identities", () => {
   const operator = ({ world }: SsoWorld) => ({ ...world.system, kind: "operator" as const, label: "olga" });
 
-  test("links identities by hand, also for an administrator, and finds the account at the next sign-in", async () => {
+  test("links identities manually, also for an administrator, and finds the account at the next sign-in", async () => {
     await using site = await createSsoWorld();
     const { user } = await site.signedIn("admin", { email: "root@example.org" });
     const { identities } = site.domain.sso;
@@ -64,7 +64,7 @@ describe("SSO-33 identities", () => {
     expect(identities.list({ limit: 10 }).total).toBe(2);
   });
 
-  test("ends the user's logins when an identity is removed, and the person is unknown again", async () => {
+  test("ends the user's logins when an identity is removed, so that the person is unknown again", async () => {
     await using site = await createSsoWorld(JIT);
     const ana = await signedIn(site);
     const { identities } = site.domain.sso;
@@ -86,7 +86,7 @@ describe("SSO-33 identities", () => {
   });
 });
 
-test("SSO-33 lists of logins tell how each browser signed in, and the account page names the provider", async () => {
+test("SSO-33 lists of logins show how each browser signed in, and the account page names the provider", async () => {
   await using site = await createSsoWorld(JIT);
   const { session } = await signedIn(site);
   const other = await site.signedIn("member");
@@ -126,7 +126,7 @@ describe("SSO-27 a logout that the provider announces", () => {
     expect(isOpen(site, second)).toBe(false);
   });
 
-  test("is valid once, and an unknown person is not an error", async () => {
+  test("is accepted once, and an unknown person is not an error", async () => {
     await using site = await createSsoWorld(JIT);
     const { logout } = site.domain.sso;
     const once = { ...token, tokenId: "1", subject: "nobody" };
@@ -150,10 +150,10 @@ describe("SSO-27 a logout that the provider announces", () => {
   });
 });
 
-describe("SSO-29 people confirm that they are still there", () => {
+describe("SSO-29 people reconfirm their sign-in at the provider", () => {
   const hours = 168;
 
-  test("ends browser and workstation together after the time at the latest, and a new sign-in helps", async () => {
+  test("ends the logins of browser and workstation after the maximum time, and a new sign-in restores them", async () => {
     await using site = await createSsoWorld(
       { ...JIT, reconfirmHours: hours },
       {

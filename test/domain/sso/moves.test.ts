@@ -1,5 +1,4 @@
-// An identity provider is replaced: the users of the former one are prepared for the new one, and only they get their accounts
-// back.
+// Replacing an identity provider: the users of the former one are prepared for the new one, and only they get their accounts back.
 import { expect, test } from "bun:test";
 import { EXPECTED_TTL_MS, type Move } from "../../../src/domain/sso/identities/moves.ts";
 import { createSsoWorld, ISSUER, type SsoWorld } from "./sso-world.ts";
@@ -45,7 +44,7 @@ test("SSO-44 a moved user is linked once by the verified address, and the former
   });
 });
 
-test("SSO-44 an unlinked user is no longer expected: the link used the move up", async () => {
+test("SSO-44 an unlinked user is no longer expected, because the link used up the move", async () => {
   await using site = await createMovedSite();
   await site.moves.move(operator(site), MOVE);
   expect(await site.signInHere(BEN)).toBe(BEN.email);
@@ -68,7 +67,7 @@ test("SSO-44 a move is for one issuer and for 30 days, and a repetition restarts
   expect(await site.signInHere(BEN)).toBe(BEN.email);
 });
 
-test("SSO-44 a suspended user and one that only SCIM may make are refused as before", async () => {
+test("SSO-44 a suspended user, and a user that only SCIM may create, are refused as before", async () => {
   await using site = await createMovedSite();
   await site.moves.move(operator(site), MOVE);
   await site.domain.identity.users.setStatus(operator(site), site.eve.id, "suspended");
@@ -77,7 +76,7 @@ test("SSO-44 a suspended user and one that only SCIM may make are refused as bef
   expect(await site.signInHere(BEN)).toBe("sso.not_provisioned");
 });
 
-test("SSO-44 a look-up by external id writes nothing, and users without one are left to the operator", async () => {
+test("SSO-44 a lookup by external id writes nothing, and users without an external id are left to the operator", async () => {
   await using site = await createMovedSite();
   const id = await site.provision("ana@example.org", { externalId: "oid-1" });
   await site.identities.create(operator(site), { userId: id, issuer: FORMER, subject: "a" });
@@ -89,7 +88,7 @@ test("SSO-44 a look-up by external id writes nothing, and users without one are 
   expect(await site.signInHere({ email: "renamed@example.org", oid: "oid-1" })).toBe("ana@example.org");
 });
 
-test("SSO-44 nothing moves to the same issuer, or from one where nobody is linked", async () => {
+test("SSO-44 nothing moves to the same issuer, or from one without links", async () => {
   await using site = await createMovedSite();
   const reasonOf = (move: Move) => {
     try {
@@ -114,7 +113,7 @@ test("SSO-7 an operator withdraws what is expected of a user, also by unlinking 
   }
 });
 
-test("SSO-7 a user who becomes an administrator is no longer expected: nobody read so in the plan", async () => {
+test("SSO-7 a user who becomes an administrator is no longer expected, because the plan did not say so", async () => {
   await using site = await createMovedSite();
   await site.moves.move(operator(site), MOVE);
   await site.domain.identity.users.setRole(operator(site), site.eve.id, "admin");

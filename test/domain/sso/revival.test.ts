@@ -1,4 +1,4 @@
-// A removed user's account returns under the same id, perhaps for another person: nothing of the former person signs in to it. SSO-37
+// A removed user's account returns under the same id, perhaps for another person. The former person cannot sign in to it. SSO-37
 // and SSO-38, SCIM-15.
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../../src/platform/secret.ts";
@@ -20,7 +20,7 @@ const linksOf = ({ domain, world }: SsoWorld) => {
 const invite = async (site: SsoWorld, role: string) =>
   await site.domain.identity.invitations.create(site.world.system, { email: X, role });
 
-/** @returns a site where the leaver came by an invitation, signed in at the provider, and was removed */
+/** @returns a site where the leaver accepted an invitation, signed in at the provider, and was removed */
 async function createLeftSite() {
   const site = await createSsoWorld();
   await invite(site, "member");
@@ -76,13 +76,13 @@ describe("SSO-37 SSO-38 the former person does not sign in to a restored account
   });
 });
 
-test("SSO-9 a removed person stays refused under a new address until the account is given to somebody", async () => {
+test("SSO-9 a removed person stays refused under a new address until the account is reassigned", async () => {
   await using site = await createLeftSite();
   site.configure({ provisioning: "jit", allowedDomains: ["example.org"] });
   expect(await site.signIn({ sub: "leaver", email: "renamed@example.org" })).toBe("sso.user_inactive");
 });
 
-test("SCIM-15 a local account that SCIM links loses its identities, which SCIM's person need not have", async () => {
+test("SCIM-15 a local account that SCIM links loses its identities, because they may belong to another person", async () => {
   await using site = await createSsoWorld({ externalIdClaim: "oid" });
   await invite(site, "member");
   expect(await site.signIn(LEAVER)).toBe(X);

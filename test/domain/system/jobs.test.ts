@@ -48,7 +48,7 @@ async function createJobsWorld(run: Job["run"] = async () => {}): Promise<JobsWo
 
 const only = ({ jobs }: JobsWorld): JobView | undefined => jobs.list()[0];
 
-test("before a service ran there are no jobs", async () => {
+test("there are no jobs before a service has run", async () => {
   await using world = await createWorld();
   const jobs = createJobs(world);
   expect(jobs.list()).toEqual([]);
@@ -72,7 +72,7 @@ test("a job is shown with its last result and its next time", async () => {
   });
 });
 
-test("a job that is made due runs with the service's next turn", async () => {
+test("a job that is made due runs in the service's next turn", async () => {
   await using here = await createJobsWorld();
   await here.scheduler.runDue();
   await here.scheduler.runDue();
@@ -101,7 +101,7 @@ test("a running job is not requested again", async () => {
   expect(only(here)).toMatchObject({ state: "waiting", outcome: "succeeded" });
 });
 
-test("a paused job runs neither at its time nor on demand, and continues when it is resumed", async () => {
+test("a paused job does not run at its time or on demand, and continues when it is resumed", async () => {
   await using here = await createJobsWorld();
   expect(await here.jobs.pause(here.actor, "sweep")).toMatchObject({
     changed: true,

@@ -46,7 +46,7 @@ const keysOf = (world: GatewayWorld, sealing: Sealing = world.sealing): SealingK
     secrets: [accessSecrets({ sealing }), ...gatewaySecrets({ sealing })],
   });
 
-/** The rings in a process that starts now. */
+/** The rings of a newly started process. */
 function ringsOf(world: GatewayWorld) {
   const machine = {
     ...world,
@@ -92,7 +92,7 @@ test("sealed values are counted by key and kind", async () => {
   });
 });
 
-test("after a rotation the old key keeps its values until they are sealed again", async () => {
+test("the old key keeps its values after a rotation until they are re-sealed", async () => {
   await using world = await createSealingWorld();
   const version = findKey(world.db.read, world.user.id)?.credentialVersion;
   expect(await world.keys.rotate(world.operator)).toMatchObject({ state: "active", total: 0 });
@@ -111,7 +111,7 @@ test("after a rotation the old key keeps its values until they are sealed again"
   expect(findKey(world.db.read, world.user.id)?.credentialVersion).toBe(version ?? "");
 });
 
-test("opens everything after the old key file is gone once it is sealed again", async () => {
+test("opens everything without the old key file after re-sealing", async () => {
   await using world = await createSealingWorld();
   await world.keys.rotate(world.operator);
   await world.keys.rewrap(world.system, NEVER);
@@ -122,7 +122,7 @@ test("opens everything after the old key file is gone once it is sealed again", 
   expect(() => [access.signer(), inference.signer()]).not.toThrow();
 });
 
-test("a key that is renewed upstream while it is sealed again keeps its new value", async () => {
+test("a key that is renewed upstream during re-sealing keeps its new value", async () => {
   await using world = await createSealingWorld();
   world.upstream.hold();
   const request = { actor: world.operator, user: world.user };
@@ -139,7 +139,7 @@ test("a key that is renewed upstream while it is sealed again keeps its new valu
   ]);
 });
 
-test("batches below, at and above their size are sealed again completely", async () => {
+test("batches below, at and above their size are re-sealed completely", async () => {
   await using world = await createSealingWorld();
   const users = [world.user];
   while (users.length <= REWRAP_BATCH) {
@@ -168,7 +168,7 @@ test("the next run finishes work that was aborted", async () => {
   expect(await world.keys.rewrap(world.system, NEVER)).toEqual({ rewrapped: 3, unreadable: 0 });
 });
 
-test("a value that does not open is kept and reported, and the rest is sealed again", async () => {
+test("a value that cannot be opened is kept and reported, and the rest is re-sealed", async () => {
   await using world = await createSealingWorld();
   const { sealedCredential } = findKey(world.db.read, world.user.id) ?? {};
   await world.db.write((tx) => {
@@ -225,7 +225,7 @@ test("a key file that an operator adds takes over", async () => {
   ]);
 });
 
-test("a rotation is in the audit log and makes the service start at once", async () => {
+test("a rotation is in the audit log and makes the service start immediately", async () => {
   await using world = await createSealingWorld();
   const nowMs = world.clock.nowMs();
   await world.db.write((tx) => addJob(tx, REWRAP_JOB, nowMs + HOUR_MS));

@@ -69,7 +69,7 @@ describe("adopting a finished file", () => {
     expect(await filesUnder(scratch)).toEqual([HELLO_DIGEST]);
   });
 
-  test("leaves it where the same bytes are stored", async () => {
+  test("keeps a file that contains the same bytes", async () => {
     await blobs.put(pieces(HELLO), { maxBytes: LIMIT });
     await blobs.adopt(await finished(HELLO), HELLO_DIGEST);
     expect((await filesUnder(scratch)).sort()).toEqual([HELLO_DIGEST, "finished"]);
@@ -77,7 +77,7 @@ describe("adopting a finished file", () => {
 });
 
 describe("storing", () => {
-  test("shows the whole file to its check first and keeps nothing if the check refuses", async () => {
+  test("first runs the check on the whole file, and keeps nothing if the check refuses", async () => {
     const seen: Uint8Array[] = [];
     const check = async (bytes: AsyncIterable<Uint8Array>) =>
       void seen.push(...(await Array.fromAsync(bytes)));
@@ -92,7 +92,7 @@ describe("storing", () => {
     expect(await filesUnder(directory)).toEqual([HELLO_DIGEST]);
   });
 
-  test("a stream is found again under its digest with the same bytes", async () => {
+  test("a stored stream is found under its digest with the same bytes", async () => {
     const stored = await blobs.put(pieces(HELLO.subarray(0, 4), HELLO.subarray(4)), { maxBytes: LIMIT });
 
     expect(stored).toEqual({ digest: HELLO_DIGEST, sizeBytes: HELLO.byteLength, isNew: true });
@@ -102,7 +102,7 @@ describe("storing", () => {
     expect(await blobs.size(HELLO_DIGEST)).toBe(HELLO.byteLength);
   });
 
-  test("a local file is copied and stays where it is", async () => {
+  test("a local file is copied and stays in place", async () => {
     const source = join(scratch, "package.tar.gz");
     await writeFile(source, HELLO);
 
@@ -204,7 +204,7 @@ describe("storing leaves nothing behind", () => {
     );
   });
 
-  test("leaves nothing when the stream fails, and passes its error on", async () => {
+  test("leaves nothing when the stream fails, and forwards its error", async () => {
     async function* broken() {
       yield HELLO;
       throw new Error("connection reset");
@@ -259,7 +259,7 @@ describe("a process that is killed while storing", () => {
     expect(await blobs.sweepTemporary()).toBe(1);
   });
 
-  test("is recognized before its parent has asked how it ended, and when another program has its id", async () => {
+  test("is recognized while it is a zombie, and when another program has its id", async () => {
     // The shell is replaced by a program that does not wait for the children it inherits.
     const script = "sleep 0 & echo $!; exec sleep 60";
     const parent = Bun.spawn(["sh", "-c", script], { stdout: "pipe" });
@@ -306,7 +306,7 @@ describe("a stored file", () => {
     for (const body of bodies) await blobs.put(pieces(body), { maxBytes: LIMIT });
     await writeFile(join(directory, "sha256", "stray"), "");
     await mkdir(join(directory, "sha256", "zz"));
-    await writeFile(join(directory, "sha256", "zz", HELLO_DIGEST), "where nobody looks for it");
+    await writeFile(join(directory, "sha256", "zz", HELLO_DIGEST), "in a place that is never read");
 
     const listed = await Array.fromAsync(blobs.list());
     expect(listed.toSorted()).toEqual(bodies.map(digestOf).toSorted());
@@ -321,7 +321,7 @@ describe("a stored file", () => {
   });
 });
 
-/** A real process that stores without end and reports its first bytes; prints how it was refused. */
+/** A real process that stores an endless stream and reports its first bytes; it prints the refusal. */
 const STORE_FOREVER = `
   const { openBlobs } = await import(process.env.BLOBS_MODULE);
   const blobs = await openBlobs(process.env.BLOBS_DIRECTORY);

@@ -42,7 +42,7 @@ test("SES-33: an archive goes to the data directory and, once, to the bucket", a
   expect(server.seen.filter((line) => line.startsWith("PUT"))).toHaveLength(1);
 });
 
-test("SES-33: a finished archive that is moved to the data directory goes to the bucket as well", async () => {
+test("SES-33: a finished archive that is moved to the data directory is also stored in the bucket", async () => {
   const { server, local, blobs, objects } = await world();
   const { path } = resources.use(mkdtempDisposableSync(join(tmpdir(), "quartermaster-finished-")));
   for (const _ of [1, 2]) {
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test("an archive that neither has is missing", async () => {
+test("an archive in neither of them is missing", async () => {
   const { blobs } = await world();
   expect([await blobs.has(DIGEST), await blobs.verify(DIGEST)]).toEqual([false, "missing"]);
 });
@@ -80,7 +80,7 @@ test("other bytes of the bucket are not restored", async () => {
   expect((await refusalOf(blobs.has(DIGEST))).reason).toBe("artifact.digest_mismatch");
 });
 
-test("an archive of the bucket has at most as many bytes as archives may have", async () => {
+test("an archive from the bucket may not exceed the maximum size of archives", async () => {
   const found = async (maxBytes: number) => {
     const { blobs, objects } = await world(maxBytes);
     objects?.set(KEY, { contentType: "a/b", modifiedAtMs: 0, checksum: undefined, bytes: BYTES });
@@ -90,7 +90,7 @@ test("an archive of the bucket has at most as many bytes as archives may have", 
   expect((await refusalOf(found(9))).reason).toBe("artifact.too_large");
 });
 
-test("a damaged archive stays damaged until it is added again, and the bucket keeps a whole one", async () => {
+test("a damaged archive stays damaged until it is added again, and the bucket keeps an intact one", async () => {
   const { blobs, local, objects } = await world();
   await blobs.put(archive(), { maxBytes: 100 });
   writeFileSync(local.path(DIGEST), "x");
@@ -103,7 +103,7 @@ test("an archive is removed from both", async () => {
   expect([await blobs.remove(DIGEST), await local.has(DIGEST), objects?.size]).toEqual([true, false, 0]);
 });
 
-test("what the data directory has is delivered while the store is down, and nothing is added", async () => {
+test("archives in the data directory are delivered while the store is down, and none are added", async () => {
   const { server, blobs } = await world();
   await blobs.put(archive(), { maxBytes: 100 });
   server.instead = () => new Response(null, { status: 503 });

@@ -34,7 +34,7 @@ async function* piecesOf(bytes: Uint8Array, each = PIECE_BYTES): AsyncGenerator<
 
 const openTemporary = () => open(join(directory, "put-by-hand"), "wx");
 
-/** @returns ids of the threads of this process that give way to requests: field 19 of proc(5), of those after the name 17 */
+/** @returns ids of this process's threads with a lower priority than requests: field 19 in proc(5), field 17 after the name */
 function giving(): string[] {
   const niceness = Math.min(constants.priority.PRIORITY_LOW, getPriority() + UPLOAD_NICENESS);
   return readdirSync("/proc/self/task").filter((id) => {
@@ -62,7 +62,7 @@ async function* interrupted(then: () => void): AsyncGenerator<Uint8Array> {
   yield filled(PIECE_BYTES, 7);
 }
 
-test("SES-61 many files at once have their own bytes and digests", async () => {
+test("SES-61 many concurrent files have their own bytes and digests", async () => {
   const files = [1, 2, 3, 4, 5].map((seed) => filled(INLINE_BYTES_MAX + seed * 1_000, seed));
   const stored = await Promise.all(
     files.map((bytes, at) => blobs.put(piecesOf(bytes, 10_000 * (at + 1)), LARGE)),
@@ -108,7 +108,7 @@ test("SES-60 takes at most two pieces before the thread has written one", async 
 });
 
 test.if(process.platform === "linux")(
-  "SES-61 the thread gives way to the one that answers requests",
+  "SES-61 the thread has a lower priority than the one that answers requests",
   async () => {
     const before = new Set(giving());
     await blobs.put(piecesOf(filled(PIECE_BYTES, 17)), LARGE);
@@ -117,7 +117,7 @@ test.if(process.platform === "linux")(
 );
 
 describe("nothing is left", () => {
-  test("leaves nothing after other bytes than expected", async () => {
+  test("leaves nothing after unexpected bytes", async () => {
     const expectedDigest = parseDigest(sha256Hex("other bytes"));
     const put = blobs.put(piecesOf(filled(INLINE_BYTES_MAX, 19)), { ...LARGE, expectedDigest });
     expect(put).rejects.toMatchObject({ reason: "artifact.digest_mismatch" });
@@ -137,7 +137,7 @@ describe("nothing is left", () => {
     expect(partialFiles()).toEqual([]);
   });
 
-  test("SES-57 leaves nothing after the thread has ended, and the next file has another one", async () => {
+  test("SES-57 leaves nothing after the thread has ended, and the next file gets a new thread", async () => {
     const put = blobs.put(
       interrupted(() => thread[Symbol.dispose]()),
       LARGE,

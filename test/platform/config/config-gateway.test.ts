@@ -1,4 +1,4 @@
-// The settings of gateway mode: one switch, all missing settings reported at once, and sections of another service that are still
+// The settings of gateway mode: one switch, all missing settings reported together, and sections of another service that are still
 // accepted.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -59,7 +59,7 @@ test("reports all missing gateway settings together, by name", () => {
   ]);
 });
 
-test("reports missing settings beside invalid ones", () => {
+test("reports missing settings together with invalid ones", () => {
   const yaml = "log: {level: loud}\ngateway: {type: litellm, url: http://example.org}\n";
   expect(problemsOf(yaml).map((detail) => detail.split(":")[0])).toEqual([
     "log.level",

@@ -34,7 +34,7 @@ test("SSO-32 a provider needs a client id and a credential; the issuer keeps its
   expect(problemsOf({ ...COMPLETE, client_auth: "private_key_jwt" })).toEqual(["identity.oidc.client_key"]);
 });
 
-test("SSO-32 a missing secret is asked for by the setting that names its file", () => {
+test("SSO-32 a missing secret is reported under the setting that names its file", () => {
   expect(() => load({ issuer: COMPLETE.issuer, client_id: "qm" })).toThrow(
     expect.objectContaining({
       problems: [
@@ -46,7 +46,7 @@ test("SSO-32 a missing secret is asked for by the setting that names its file", 
   );
 });
 
-test("SSO-11 a pattern is no domain, because domains are compared exactly", () => {
+test("SSO-11 a pattern is not a domain, because domains are compared exactly", () => {
   for (const domain of ["*.example.com", "example.*", "ex*mple.com"])
     expect(problemsOf({ ...COMPLETE, allowed_domains: [domain] })).toEqual(["identity.oidc.allowed_domains"]);
   expect(
@@ -86,7 +86,7 @@ describe("an issuer", () => {
 describe("SSO-2 jit", () => {
   const jit = { ...COMPLETE, provisioning: "jit" };
 
-  test("is refused without a rule, because everybody could come in", () => {
+  test("is refused without a rule, because anyone could sign in", () => {
     expect(problemsOf(jit)).toEqual(["identity.oidc.provisioning"]);
   });
 

@@ -41,7 +41,7 @@ test("INF-2 this service forwards, unless a token for a separate proxy is set", 
   expect(gatewayOf(load({ mode: "in-process" }, { proxy_token: TOKEN }))?.proxyMode).toBe("in-process");
 });
 
-test("the mode in force is shown where none is set", () => {
+test("the effective mode is shown if none is set", () => {
   const shown = (config: Config) => {
     const { value, origin } = config.rowOf("gateway.proxy.mode");
     return [value, origin];
@@ -53,7 +53,7 @@ test("the mode in force is shown where none is set", () => {
   expect(shown(load({ mode: "in-process" }, token))).toEqual(["in-process", expect.any(String)]);
 });
 
-test("INF-5 forwards nothing with gateway mode off, whatever the proxy's settings say", () => {
+test("INF-5 forwards nothing with gateway mode off, with any settings of the proxy", () => {
   const config = load({ mode: "in-process", max_in_flight: 9 }, { type: undefined });
   expect([isProxyInProcess(config), proxySettingsOf(config)]).toEqual([false, undefined]);
 });

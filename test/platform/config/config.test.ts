@@ -283,7 +283,7 @@ suite("form of the file", () => {
     expect(problemsOf({ yaml })[0]?.detail).toContain("when its aliases are replaced");
   });
 
-  test("reports the first faults of a file with many", () => {
+  test("reports the first problems of a file with many", () => {
     const twice = (count: number) =>
       Array(count + 1)
         .fill("log:\n")
@@ -638,7 +638,7 @@ suite("secrets", () => {
     ["text after a quote", { yaml: "scim:\n  token: 'a' sesame\n" }],
     ["a list", { yaml: "scim:\n  token: [sesame]\n" }],
     ["an address with credentials", { env: { QUARTERMASTER_SERVER_PUBLIC_URL: "https://u:sesame@host" } }],
-    ["a mapping that is no JSON", { env: { QUARTERMASTER_SCIM_GROUP_ROLE_MAPPINGS: "sesame" } }],
+    ["a mapping that is not JSON", { env: { QUARTERMASTER_SCIM_GROUP_ROLE_MAPPINGS: "sesame" } }],
     ["a wrong number", { flags: { limitsWindowSeconds: "sesame" } }],
   ];
   test.each(leaks)("never shows a secret in the refusal of %s", (_, given) => {
@@ -688,7 +688,7 @@ suite("problems", () => {
     ]);
   });
 
-  test("reports the problems of other sources beside an unreadable file", () => {
+  test("reports the problems of other sources together with an unreadable file", () => {
     const problems = problemsOf({ env: { QUARTERMASTER_LOG_LEVEL: "x" }, yaml: "- a\n" });
     expect(problems.map((problem) => problem.pointer)).toEqual(["", "/log/level"]);
   });

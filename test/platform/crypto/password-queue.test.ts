@@ -1,4 +1,4 @@
-// Whose password is checked next: few at once, known browsers first, one of each account and address, in turns.
+// The order of password checks: few at a time, known browsers first, one of each account and address, in turns.
 import { expect, test } from "bun:test";
 import {
   createPasswordQueue,
@@ -64,7 +64,7 @@ const known = (account: string, address = "192.0.2.200"): HashRequester => ({
   isKnown: true,
 });
 
-test("runs a limited number at once in order of arrival, also when newcomers meet waiting requests", async () => {
+test("runs a limited number at a time in order of arrival, also for new requests while others wait", async () => {
   const workspace = createWorkspace();
   for (const name of ["0", "1", "2", "3"]) workspace.ask(name);
   await settled();
@@ -161,7 +161,7 @@ test("a known browser does not wait for guesses at its account or from its addre
   expect(workspace.started).toEqual(["guess", "bob"]);
 });
 
-test("known browsers of one account get one place at a time, whatever their addresses", async () => {
+test("known browsers of one account get one place at a time, from any addresses", async () => {
   const workspace = createWorkspace();
   for (const at of [1, 2]) workspace.ask(`ada ${at}`, known("ada", `192.0.2.${at}`));
   workspace.ask("bob", known("bob", "192.0.2.1"));
@@ -195,7 +195,7 @@ test("a check that waits before all known browsers runs after a limited number o
   expect(workspace.started.slice(2)).toEqual([...names.slice(0, PASSWORD_KNOWN_IN_A_ROW_MAX), "new"]);
 });
 
-test("work without an asker goes before guesses, as that of known browsers does", async () => {
+test("work without a caller goes before guesses, like work of known browsers", async () => {
   const workspace = busyWorkspace();
   workspace.ask("guess", asker("eve", "192.0.2.1"));
   workspace.ask("our own");
@@ -203,7 +203,7 @@ test("work without an asker goes before guesses, as that of known browsers does"
   expect(workspace.started.slice(2)).toEqual(["our own"]);
 });
 
-test("known browsers that nobody waited behind do not count towards the turn of the others", async () => {
+test("known browsers that delayed no other request do not count toward the turn of the others", async () => {
   const workspace = busyWorkspace();
   for (let at = 0; at < PASSWORD_KNOWN_IN_A_ROW_MAX; at += 1)
     workspace.ask(`known ${at}`, known(`known ${at}`));
@@ -267,7 +267,7 @@ test("guesses from all addresses of one network leave capacity for other network
   expect(workspace.started).toContain("bob");
 });
 
-test("guesses that wait for their own addresses take no place from a caller of another one", async () => {
+test("guesses that wait for their own addresses take no place from callers at other addresses", async () => {
   const workspace = createWorkspace();
   for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"])
     for (let at = 0; at < PASSWORD_QUEUE_PER_ADDRESS_MAX; at += 1)

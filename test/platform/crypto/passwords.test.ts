@@ -39,7 +39,7 @@ test("checking a missing account costs as much as an existing one", async () => 
   expect(median).toBeGreaterThan(0.4); // an early return would take a thousandth
 });
 
-test("refuses work beyond the queue at once and completes the rest", async () => {
+test("immediately refuses work beyond the queue and completes the rest", async () => {
   const passwords = createPasswords({ cost: FAST });
   const capacity = PASSWORD_HASHES_MAX + PASSWORD_QUEUE_MAX;
   const all = await Promise.allSettled(

@@ -246,7 +246,7 @@ test("ignores other files in the keys directory", () => {
   expect(readFileSync(join(here.directory, "README"), "utf8")).toBe("not a key");
 });
 
-test.each([1, 2, 3])("processes that make the first key at once agree on one (%d)", async () => {
+test.each([1, 2, 3])("processes that create the first key concurrently agree on one (%d)", async () => {
   using here = keys();
   const children = [1, 2, 3].map(() => startChild("seal", [here.directory]));
   for (const child of children) expect(await child.line()).toBe("ready");

@@ -42,7 +42,7 @@ function reasonOf(action: () => unknown): string {
   return "no error";
 }
 
-test("creates a missing directory with its parents, for its owner only whatever the umask", () => {
+test("creates a missing directory with its parents, for its owner only with any umask", () => {
   using folder = scratch();
   const path = join(folder.path, "var", "lib", "quartermaster");
   const before = process.umask(0);

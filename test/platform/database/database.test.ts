@@ -139,7 +139,7 @@ test("a write that returns a statement it did not run is refused", async () => {
 });
 
 test.each([WRITE_BATCH_MAX - 1, WRITE_BATCH_MAX, WRITE_BATCH_MAX + 1])(
-  "%d writes at once are all kept",
+  "%d concurrent writes are all kept",
   async (count) => {
     await using world = await createWorld();
     const names = Array.from({ length: count }, (_, index) => String(index).padStart(3, "0"));
@@ -325,7 +325,7 @@ test.each([
   expect(idsIn(world.db)).toEqual(["a", "b"]);
 });
 
-test("a write that may not be repeated runs once beside one that fails after a change", async () => {
+test("a write that may not be repeated runs once, grouped with one that fails after a change", async () => {
   await using world = await createWorld();
   let runs = 0;
   const failing = world.db.writeRepeatable((tx) => {
@@ -349,7 +349,7 @@ test("the undo data of one of several writes stays in memory", async () => {
 
 const INSERT_B = "INSERT INTO organizations (id, name, created_at_ms) VALUES ('b', 'b', 0)";
 
-test("queries in one turn see one moment, whatever another process commits meanwhile", async () => {
+test("queries in one turn read one snapshot, whatever another process commits", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});
   const { read } = world.db; // as searches keep it open, with their statements
@@ -387,7 +387,7 @@ test("reads within a held moment see that moment in every turn, and the present 
   expect(idsIn(world.db)).toEqual(["b"]);
 });
 
-test("a commit of another process is seen in a later turn at once, and soon in this one", async () => {
+test("a commit of another process is visible in the next turn, and soon in this one", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});
   expect(idsIn(world.db)).toEqual([]);
@@ -432,7 +432,7 @@ test("reading in every turn does not prevent checkpoints", async () => {
   expect(statSync(`${world.file}-wal`).size).toBeLessThan(48 * megabyte.length);
 });
 
-test("a statement moves the revision of its topic with the commit, whatever topic its write names", async () => {
+test("a statement increments the revision of its topic with the commit, whatever topic its write names", async () => {
   await using world = await createWorld();
   const { db } = world;
   const revisions = () => [db.revision("access"), db.revision("catalog")];
@@ -567,8 +567,8 @@ test("a lock held by another process is storage.busy, and the write works once i
 });
 
 /**
- * A file system of two megabytes, of which a new database and its log need one, in a mount namespace of the child: it disappears
- * with the child.
+ * A file system of two megabytes in a mount namespace of the child; it disappears with the child. A new database and its log need
+ * one megabyte.
  */
 const smallDisk = (directory: string): string[] => {
   const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];

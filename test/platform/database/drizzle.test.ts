@@ -19,7 +19,7 @@ const flags = sqliteTable("flags", {
   value: text("flag_value", { mode: "json" }),
 });
 
-test("a prepared statement that nobody uses any longer is collected", async () => {
+test("an unused prepared statement is collected", async () => {
   using connection = new Database(":memory:", { strict: true });
   connection.run("CREATE TABLE flags (flag_id INTEGER PRIMARY KEY, is_open INTEGER, flag_value TEXT) STRICT");
   const db = createDrizzle(connection);

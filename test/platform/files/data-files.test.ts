@@ -52,7 +52,7 @@ async function reasonOf(work: () => unknown): Promise<string> {
 const textOf = async (path: string): Promise<string> =>
   Buffer.concat(await Array.fromAsync(readOwnPieces(path))).toString();
 
-test("reads a file whole or piece by piece, with its mode", async () => {
+test("reads a file as a whole or in pieces, with its mode", async () => {
   const path = free();
   writeFileSync(path, "ours", { mode: 0o640 });
   expect(readOwnFile(path)).toEqual({ text: "ours", mode: statSync(path).mode });
@@ -108,7 +108,7 @@ describe("a database", () => {
     expect(readFileSync(target, "utf8")).toBe("of somebody else");
   });
 
-  test("may lie in a folder that a link leads to", async () => {
+  test("may be in a folder behind a link", async () => {
     const [real, linked] = [free(), free()];
     mkdirSync(real);
     symlinkSync(real, linked);

@@ -21,7 +21,7 @@ function createReserve(bytes: number) {
 
 test.each([
   ["no part of a missing file", 0, false, 0],
-  ["all of what is smaller than a part", RELEASED_BYTES - 1, true, 0],
+  ["all of a reserve that is smaller than a part", RELEASED_BYTES - 1, true, 0],
   ["all of one part", RELEASED_BYTES, true, 0],
   ["one part of more", RELEASED_BYTES + 1, true, 1],
 ])("releases %s", (_, bytes, released, left) => {
@@ -44,7 +44,7 @@ test.each([
   expect(statSync(own.file).mode & 0o777).toBe(0o600);
 });
 
-test("is in use until it is whole again, and reports its use once", async () => {
+test("is in use until it is complete again, and reports its use once", async () => {
   using own = createReserve(3 * RELEASED_BYTES);
   own.reserve.release();
   own.reserve.release();

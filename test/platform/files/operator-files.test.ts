@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (name: string): string => join(folder, name);
 
-test("creates a new file and replaces an old one, and leaves nothing beside it", async () => {
+test("creates a new file or replaces an old one, and leaves no other files", async () => {
   await replaceFile(at("out.yaml"), "one\n");
   await replaceFile(at("out.yaml"), "two\n");
   expect(readFileSync(at("out.yaml"), "utf8")).toBe("two\n");

@@ -19,7 +19,7 @@ function read(text: string, isOver = () => false) {
   return { content, problems: problems.list() };
 }
 
-/** Reads a text that must not reach the YAML reader, which would stop at once. */
+/** Reads a text that must not reach the YAML reader, which would stop immediately. */
 const readAtOnce = (text: string) => read(text, () => true);
 
 const nested = (levels: number) => `${"[".repeat(levels)}\n${"]".repeat(levels)}`;
@@ -133,7 +133,7 @@ test.each([
   ["words of one text that look like numbers", `[${WORDS}]`, [WORDS]],
   ["a text that begins like a constant", `[n${WORDS}]`, [`n${WORDS}`]],
   ["keys without quotes", "{a: 1e400x}", { a: "1e400x" }],
-  ["a text of more digits than a number may have", `[${"1".repeat(2_000)}x]`, [`${"1".repeat(2_000)}x`]],
-])("YAML that resembles JSON stays YAML: %s", (_name, text, content) => {
+  ["a text with more digits than a number may have", `[${"1".repeat(2_000)}x]`, [`${"1".repeat(2_000)}x`]],
+])("YAML that resembles JSON is read as YAML: %s", (_name, text, content) => {
   expect(read(text)).toEqual({ content, problems: [] });
 });

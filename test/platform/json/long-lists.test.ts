@@ -1,4 +1,4 @@
-// Long lists are extracted from JSON text, wherever its chunks end: the extracted part and the rest together are the whole text.
+// Long lists are extracted from JSON text with any chunk boundaries. The extracted part and the rest together are the whole text.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -43,7 +43,7 @@ function take(text: string, { pieceSize = text.length, restMax = REST_MAX } = {}
   return taken;
 }
 
-/** The value with the lists inserted again. */
+/** The value with its lists restored. */
 const whole = ({ rest, lists, placeholder }: Taken): unknown =>
   JSON.parse(rest, (_name, value) =>
     typeof value === "string" && value.startsWith(placeholder)
@@ -100,7 +100,7 @@ test.each([5, 7])("the depth of a list is the same in pieces of %d characters", 
   expect(lists.map(({ depth }) => depth)).toEqual([4]);
 });
 
-test("long lists and the rest are together the whole, wherever the pieces end", () => {
+test("long lists and the rest together are the whole for any piece boundaries", () => {
   fc.assert(
     fc.property(message, tricky, fc.integer({ min: 30_000, max: 200_000 }), (value, unit, pieceSize) => {
       const long = members(9_000, (at) => [unit, at, "0123456789"]);
@@ -117,13 +117,16 @@ test("long lists and the rest are together the whole, wherever the pieces end", 
   );
 });
 
-test.each([-2, -1, 0, 1])("a list is taken if it has a slice and more, tested at the limit %i", (more) => {
-  const first = "x".repeat(40_000);
-  const second = "x".repeat(SLICE_CHARACTERS + more - first.length - '"","",'.length + ",".length);
-  const elements = [first, second, "last"];
-  const { lists } = take(JSON.stringify({ members: elements }), { restMax: 2 * SLICE_CHARACTERS });
-  expect(lists.map((list) => list.elements)).toEqual(more < 0 ? [] : [elements]);
-});
+test.each([-2, -1, 0, 1])(
+  "a list is extracted if it has more than a slice, tested at the limit %i",
+  (more) => {
+    const first = "x".repeat(40_000);
+    const second = "x".repeat(SLICE_CHARACTERS + more - first.length - '"","",'.length + ",".length);
+    const elements = [first, second, "last"];
+    const { lists } = take(JSON.stringify({ members: elements }), { restMax: 2 * SLICE_CHARACTERS });
+    expect(lists.map((list) => list.elements)).toEqual(more < 0 ? [] : [elements]);
+  },
+);
 
 const long = JSON.stringify(members(6_000)).slice(1, -1);
 
@@ -157,7 +160,7 @@ describe("a list that is malformed", () => {
     expect(isSound).toBe(false);
   });
 
-  test("counts one element in a slice of white space, whose text is empty", () => {
+  test("counts one element in a slice of white space, which has no text", () => {
     const lists = new LongLists({ isWanted: () => true, restMax: REST_MAX, errorOf: () => new Error("no") });
     const [slice] = lists.add(`{"members":[${" ".repeat(PART_CHARACTERS_MAX)},1]}`);
     expect([slice?.count, slice?.text.trim()]).toEqual([1, ""]);
@@ -197,7 +200,7 @@ describe("limits", () => {
   });
 
   test.each([1_000, 100_000, 1_000_000])(
-    "limits the characters beside the long lists, in pieces of %i",
+    "limits the characters outside of the long lists, in pieces of %i",
     (pieceSize) => {
       const list = `"members":[${long}]`;
       const rest = `{"a":[${"1,".repeat(REST_MAX / 2 - 100)}1],`;
@@ -214,7 +217,7 @@ describe("limits", () => {
     [-1, undefined],
     [0, undefined],
     [1, "rest"],
-  ] as const)("limits what comes before a list that never ends, with %i more characters", (more, problem) => {
+  ] as const)("limits the text before an endless list, with %i more characters", (more, problem) => {
     const lists = new LongLists({
       isWanted: () => true,
       restMax: REST_MAX,
@@ -252,7 +255,7 @@ describe("limits", () => {
   });
 });
 
-test("only the value of a wanted name is taken", () => {
+test("only the value of a requested name is extracted", () => {
   const texts = [
     `{"other":[${long}]}`,
     `["members",[${long}]]`,
@@ -265,7 +268,7 @@ test("only the value of a wanted name is taken", () => {
     expect(take(text).lists).toHaveLength(1);
 });
 
-test("what arrived before a list is known when its first slice is", () => {
+test("the text before a list is known with its first slice", () => {
   const lists = new LongLists({ isWanted: () => true, restMax: REST_MAX, errorOf: () => new Error("no") });
   expect([...lists.add('{"op":"add",')]).toEqual([]);
   const seen: string[] = [];

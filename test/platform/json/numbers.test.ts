@@ -53,7 +53,7 @@ test.each([
 });
 
 test.each(["0.9007199254740992e16", "0.09007199254740992e17", "0x20000000000000", "0o400000000000000000"])(
-  "%s is the number that it says, in YAML",
+  "%s is read as exactly this number in YAML",
   (literal) => {
     expect(read(`a: ${literal}\n`)).toEqual({ content: { a: 9_007_199_254_740_992 }, problems: [] });
   },

@@ -1,4 +1,4 @@
-// Shapes of objects if two names have the same hash: the hash alone decides nothing.
+// Shapes of objects if two names have the same hash. The hash alone never decides.
 import { expect, test } from "bun:test";
 import {
   NamedShapes,
@@ -8,7 +8,7 @@ import {
   SHAPE_MEMBERS_MAX,
 } from "../../../src/platform/json/shapes.ts";
 
-/** Of this many random names, about ten pairs have the same 32-bit hash, whatever its seed. */
+/** Among this many random names, about ten pairs have the same 32-bit hash with any seed. */
 const NAMES = 300_000;
 
 /** @returns different names that mostly have no letter in common (Numerical Recipes, chapter 7.1) */
@@ -32,7 +32,7 @@ test("objects with different names of equal hashes have different shapes", () =>
   expect(shapes.size).toBe(NAMES);
 });
 
-test("a name is a duplicate in its own object only, also behind the members that make up the shape", () => {
+test("a name is a duplicate only in its own object, also after the members that form the shape", () => {
   const known = Array.from({ length: 70 }, (_, at) => `"${String(at).padStart(2, "0")}"`);
   const shapes = new ObjectShapes(known.join(""), false);
   const start = (at: number) => at * 4;

@@ -86,7 +86,7 @@ describe("the limits of a text", () => {
     });
   });
 
-  test("members of an object are counted apart from those of objects in it", () => {
+  test("members of an object are counted separately from those of nested objects", () => {
     expect(kindOf(`{"a":{${members(OBJECT_MEMBERS_MAX)}},"b":1,"c":{},"d":1}`)).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-// Which memory limits a process names when it runs out of memory.
+// The memory limits that a process names when it runs out of memory.
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -38,7 +38,7 @@ test("a command that ran out of memory is not reported as a bug", () => {
   expect(failureOf(new RangeError("Invalid array length"), "run").reason).toBe("unexpected");
 });
 
-test("a thread that ran out of memory, such as that of a backup, is not reported as a bug", async () => {
+test("a thread that ran out of memory, such as the backup's, is not reported as a bug", async () => {
   const worker = new Worker(new URL("./exhausting-worker.ts", import.meta.url));
   const error = await resultOf(worker).catch((thrown: unknown) => thrown);
   expect(failureOf(error, "run")).toMatchObject({

@@ -8,7 +8,7 @@ const step = fc.record({
   number: fc.oneof(fc.nat(100), fc.nat(70_000)),
 });
 
-test("has what a set has, whatever is added and deleted", () => {
+test("has the same numbers as a Set after any additions and deletions", () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 300, size: "max" }),

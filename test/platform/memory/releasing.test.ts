@@ -1,4 +1,4 @@
-// Freeing the pieces of a stream: those that own their memory, when the next one is requested, and no others.
+// Freeing the pieces of a stream: only pieces that own their memory, when the next one is requested.
 import { expect, test } from "bun:test";
 import { releasing } from "../../../src/platform/memory/releasing.ts";
 
@@ -17,7 +17,7 @@ test("a piece is usable until the next one is requested, and then it is freed", 
   expect(other.byteLength).toBe(0);
 });
 
-test("a piece that shares its memory stays", async () => {
+test("a piece that shares its memory is not freed", async () => {
   const shared = new Uint8Array([1, 2, 3]);
   await Array.fromAsync(releasing(streamOf(shared.subarray(0, 1), shared.subarray(1))));
   expect([...shared]).toEqual([1, 2, 3]);

@@ -55,7 +55,7 @@ describe("operations", () => {
     ]);
   });
 
-  test("pieces that break off are the caller's failure, and nothing is stored", async () => {
+  test("a stream that breaks off is the caller's failure, and nothing is stored", async () => {
     await using server = createS3Server();
     const bucket = bucketAt(server.origin);
     const { bytes, ...upload } = uploadOf("hello");
@@ -85,7 +85,7 @@ describe("operations", () => {
     expect(await bucket.head(KEY)).toBeUndefined();
   });
 
-  test("pages of keys follow each other, and end", async () => {
+  test("pages of keys are consecutive and finite", async () => {
     await using server = createS3Server();
     const bucket = bucketAt(server.origin);
     for (const name of ["a/3", "a/1", "b/1", "a/2 +&é"]) {
@@ -181,7 +181,7 @@ describe("addresses for clients", () => {
     expect((await fetch(signed.url, { method: "PUT", headers, body: "hello" })).status).toBe(403);
   });
 
-  test("an address for upload does not read, and an address for download does not write", async () => {
+  test("an upload address cannot read, and a download address cannot write", async () => {
     await using signed = await world();
     const { bucket, url, headers, bytes, upload } = signed;
     await bucket.put(upload, bytes);
@@ -196,7 +196,7 @@ describe("addresses for clients", () => {
     expect(await contentOf(bucket)).toBe("hello");
   });
 
-  test("an address ends with its lifetime", async () => {
+  test("an address expires after its lifetime", async () => {
     let laterMs = 0;
     await using server = createS3Server({ nowMs: () => Date.now() + laterMs });
     const { bytes, ...upload } = uploadOf("hello");
@@ -205,7 +205,7 @@ describe("addresses for clients", () => {
     expect((await fetch(url, { method: "PUT", headers, body: bytes })).status).toBe(403);
   });
 
-  test("a download is served with the type and the name that we chose", async () => {
+  test("a download is served with the requested type and name", async () => {
     await using signed = await world();
     await signed.bucket.put({ ...signed.upload, contentType: "text/html" }, signed.bytes);
     const url = signed.bucket.presignGet(
@@ -223,7 +223,7 @@ describe("addresses for clients", () => {
     ]);
   });
 
-  test("SES-17: addresses for clients name the public endpoint, and the service asks the other one", async () => {
+  test("SES-17: addresses for clients name the public endpoint, and the service uses the other one", async () => {
     await using server = createS3Server();
     const bucket = bucketAt(server.origin, { place: { publicEndpoint: "https://store.example.org" } });
     const { bytes, ...upload } = uploadOf("hello");
@@ -235,7 +235,7 @@ describe("addresses for clients", () => {
     expect(server.seen).toEqual([`PUT /sessions/${KEY}`]);
   });
 
-  test("an encryption of the operator's choice is part of every upload", async () => {
+  test("the configured encryption is part of every upload", async () => {
     await using server = createS3Server();
     const bucket = bucketAt(server.origin, { place: { sse: "AES256" } });
     const { bytes, ...upload } = uploadOf("hello");
@@ -258,7 +258,7 @@ test.each([
 });
 
 describe("credentials", () => {
-  test("SES-36: replaced credentials count at the next request", async () => {
+  test("SES-36: replaced credentials apply from the next request", async () => {
     await using server = createS3Server();
     const [former, next] = [TEST_KEYS, { ...TEST_KEYS, secretAccessKey: "another" }];
     let used = former;
@@ -278,7 +278,7 @@ describe("credentials", () => {
   });
 });
 
-test("the difference of the clocks comes from the store's responses", async () => {
+test("the clock difference comes from the store's responses", async () => {
   await using server = createS3Server({ nowMs: () => Date.now() + 120_000 });
   const bucket = bucketAt(server.origin);
   expect(bucket.clockOffsetMs).toBeUndefined();

@@ -44,7 +44,7 @@ async function rawServer(
 const SECRETS = /127\.0\.0\.1|localhost|sessions\/|AKIA|X-Amz|Signature=/;
 
 describe("a store that does not answer", () => {
-  test("a silent store is given up, once, within the limit of all attempts", async () => {
+  test("a request to a silent store fails once, within the limit of all attempts", async () => {
     let connections = 0;
     await using server = await rawServer((_, count) => {
       connections = count;
@@ -65,7 +65,7 @@ describe("a store that does not answer", () => {
     expect(reason).toBe("object_store.unreachable");
   });
 
-  test("a connection that is reset is tried once more", async () => {
+  test("a request is retried once after a connection reset", async () => {
     await using server = await rawServer((socket, count) => {
       if (count === 1) socket.resetAndDestroy();
       else socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -83,7 +83,7 @@ describe("a store that does not answer", () => {
     expect(connections).toBe(2);
   });
 
-  test("a busy store is asked twice, and one that refuses once", async () => {
+  test("a request to a busy store is retried once, and a refused request is not", async () => {
     await using server = createS3Server();
     server.instead = () => new Response("<Error><Code>SlowDown</Code></Error>", { status: 503 });
     const { reason, logged } = await refusalOf(bucketAt(server.origin).list({ prefix: "" }));
@@ -96,7 +96,7 @@ describe("a store that does not answer", () => {
     expect(server.seen.length).toBe(3);
   });
 
-  test("an upload that streams is not repeated", async () => {
+  test("a streaming upload is not retried", async () => {
     await using server = createS3Server();
     server.instead = () => new Response(null, { status: 503 });
     const bytes = new TextEncoder().encode("hello");
@@ -130,7 +130,7 @@ describe("a store that answers wrongly", () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  test("a content coding that was not asked for is refused", async () => {
+  test("an unrequested content coding is refused", async () => {
     await using server = createS3Server();
     server.instead = (request) => {
       expect(request.headers.get("accept-encoding")).toBe("identity");
@@ -144,7 +144,7 @@ describe("a store that answers wrongly", () => {
     ["an entry without a size", "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>"],
     ["a page without end", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"],
     [
-      "a key that was not asked for",
+      "an unrequested key",
       "<ListBucketResult><Contents><Key>b</Key><Size>1</Size><LastModified>2026-01-01T00:00:00Z</LastModified></Contents></ListBucketResult>",
     ],
   ])("a list that is %s is refused", async (_, body) => {
@@ -155,7 +155,7 @@ describe("a store that answers wrongly", () => {
     );
   });
 
-  test("a list may have as many bytes as are read, and no more", async () => {
+  test("a list may have the maximum number of bytes, and no more", async () => {
     await using server = createS3Server();
     const [head, tail] = ["<ListBucketResult>", "</ListBucketResult>"];
     const sized = (bytes: number) => head + " ".repeat(bytes - head.length - tail.length) + tail;
@@ -168,7 +168,7 @@ describe("a store that answers wrongly", () => {
     expect((await refusalOf(listOf(ANSWER_BYTES_MAX + 1))).reason).toBe("object_store.invalid");
   });
 
-  test("a digest of several parts is not the digest of the object", async () => {
+  test("a multipart digest is not the digest of the object", async () => {
     await using server = createS3Server();
     const answered = (checksum: string) => {
       const headers = { "content-length": "5", "x-amz-checksum-sha256": checksum };
@@ -181,7 +181,7 @@ describe("a store that answers wrongly", () => {
       expect(await answered(checksum)).toEqual({ sizeBytes: 5, sha256: undefined });
   });
 
-  test("names neither the store's text nor its address, bucket or key id in an error", async () => {
+  test("an error contains no text, address, bucket or key id of the store", async () => {
     await using server = createS3Server();
     const wrong = () => credentialsOf({ ...TEST_KEYS, secretAccessKey: "wrong" });
     const shown = await Promise.all([
@@ -198,14 +198,14 @@ describe("a store that answers wrongly", () => {
 });
 
 describe("documents of the store", () => {
-  test("an error code is a word, whatever else the document says", () => {
+  test("an error code is a word, whatever else the document contains", () => {
     expect(errorCodeIn("<Error><Code>NoSuchBucket</Code><Message>x</Message></Error>")).toBe("NoSuchBucket");
     expect(errorCodeIn("<Error><Code>evil &amp; text</Code></Error>")).toBeUndefined();
     expect(errorCodeIn(`<Code>${"a".repeat(64)}</Code>`)).toHaveLength(64);
     expect(errorCodeIn(`<Code>${"a".repeat(65)}</Code>`)).toBeUndefined();
   });
 
-  test("a key of a store that does not encode keys stays as it is", () => {
+  test("a key from a store that does not encode keys stays unchanged", () => {
     const entry = "<Key>100%</Key><Size>0</Size><LastModified>2026-01-01T00:00:00Z</LastModified>";
     const { objects } = parseListing(`<ListBucketResult><Contents>${entry}</Contents></ListBucketResult>`);
     expect(objects).toEqual([{ key: "100%", sizeBytes: 0, modifiedAtMs: Date.UTC(2026, 0) }]);
@@ -213,7 +213,7 @@ describe("documents of the store", () => {
 });
 
 describe("the network path to the store", () => {
-  test("SES-35: a private CA is trusted if the operator says so, and nothing else is", async () => {
+  test("SES-35: only a private CA that the operator configured is trusted", async () => {
     const { cert, key, ca } = await certify();
     const other = await certify();
     await using server = createS3Server({ tls: { cert, key } });

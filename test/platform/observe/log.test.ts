@@ -76,7 +76,7 @@ test("lines of one turn of the event loop are written together at its end, those
   expect(written).toEqual(["one\ntwo\n", "three\n"]);
 });
 
-test("pending lines are written at once on request, and only once", async () => {
+test("pending lines are written immediately on request, and only once", async () => {
   const written: string[] = [];
   const { write, flush } = bufferLines((lines) => void written.push(lines));
   write("one\n");
@@ -96,7 +96,7 @@ test("nothing below the chosen level is written", () => {
   expect(lines.map((line) => JSON.parse(line).level)).toEqual(["warning", "error"]);
 });
 
-test("a change of the level counts from then on, for children as well", () => {
+test("a change of the level applies from then on, also to children", () => {
   const { log, lines } = recorded({ level: "error" });
   const child = log.child({ area: "b" });
   for (const level of ["info", "warning"] as const) {
@@ -154,7 +154,7 @@ test("a field named __proto__ is an ordinary field", () => {
 
 const key = new Secret("qm_hidden");
 
-test("a secret below the deepest level that is shown is still marked as one", () => {
+test("a secret below the deepest shown level is still marked as a secret", () => {
   let value: unknown = key;
   for (let level = 0; level < LOG_DEPTH_MAX; level += 1) value = { a: value };
   expect(JSON.stringify(shown({ value }))).toContain('"[secret]"');
@@ -263,7 +263,7 @@ test("a cyclic value ends, and a value used twice is shown twice", () => {
   });
 });
 
-test("a getter that throws costs its field, not the line", () => {
+test("a getter that throws omits its field, not the line", () => {
   const bad = {
     get x(): string {
       throw new Error("no");

@@ -1,4 +1,5 @@
-// Peers that announce a longer body than they send, and close the connection: their status counts, and the broken transfer does not.
+// Peers that announce a longer body than they send, and close the connection: the status is used, and the broken transfer is
+// ignored.
 import { afterAll, expect, test } from "bun:test";
 import { httpsReceiver, RECEIVER_DESTINATION } from "../../../src/domain/audit/forwarding/https-receiver.ts";
 import { createProxyHealth, PROXY_DESTINATION } from "../../../src/domain/gateway/inference/proxy-health.ts";

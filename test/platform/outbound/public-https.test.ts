@@ -126,7 +126,7 @@ test.each([
   "[::ffff:127.0.0.1]",
   "169.254.169.254",
   "[fd00::1]",
-])("checks an address in the URL as well: %s", async (host) => {
+])("checks an address in the URL, too: %s", async (host) => {
   const url = `https://${host}:${server.port}/`;
   expect(await reasonOf(fetched(url, { hosts: { isPublic: PUBLIC_HOSTS.isPublic } }))).toBe(
     "outbound.not_public",
@@ -153,7 +153,7 @@ test("reports a name without an address, also from the system's own resolver", a
   const none = { resolve: async () => [] };
   expect(await reasonOf(fetched(server.origin(), { hosts: none }))).toBe("outbound.unresolved");
   const { resolve } = PUBLIC_HOSTS;
-  const tooLong = `https://${"a".repeat(64)}.example/`; // no name server is asked for a label of 64 characters
+  const tooLong = `https://${"a".repeat(64)}.example/`; // a label of 64 characters is never looked up
   expect(await reasonOf(fetched(tooLong, { hosts: { resolve } }))).toBe("outbound.unresolved");
 });
 
@@ -200,7 +200,7 @@ test.each(["/missing", "/part"])("an answer other than 200 is refused: %s", asyn
   expect(await reasonOf(fetched(`${server.origin()}${path}`))).toBe("outbound.refused");
 });
 
-test("an error names neither host nor address", async () => {
+test("an error contains no host or address", async () => {
   for (const path of ["/moved", "/missing"]) {
     const { message, hint } = await refusalOf(fetched(`${server.origin()}${path}`));
     expect(`${message} ${hint}`).not.toMatch(/packages|127\.0\.0|\d{4,}/);
@@ -231,12 +231,12 @@ test.each([
   expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
 });
 
-test("returns the bytes as sent, whatever content coding they claim", async () => {
+test("returns the bytes as sent, with any declared content coding", async () => {
   const sent = await fetched(`${server.origin()}/coded`);
   expect(Buffer.from(Bun.gunzipSync(Buffer.from(sent, "latin1"))).toString()).toBe(BODY);
 });
 
-test("sends nothing but what is needed to the host", async () => {
+test("sends only the necessary headers to the host", async () => {
   const headers = { accept: "text/plain" };
   expect(JSON.parse(await fetched(`${server.origin()}/headers`, { headers }))).toEqual({
     accept: "text/plain",
@@ -247,10 +247,13 @@ test("sends nothing but what is needed to the host", async () => {
   });
 });
 
-test.each(["/never", "/stalls"])("time runs out for %s, be it for the answer or its body", async (path) => {
-  const attempt = fetched(`${server.origin()}${path}`, { timeoutMs: 200 });
-  expect(await reasonOf(attempt)).toBe("outbound.too_slow");
-});
+test.each(["/never", "/stalls"])(
+  "the time limit applies to %s, both for the response and for its body",
+  async (path) => {
+    const attempt = fetched(`${server.origin()}${path}`, { timeoutMs: 200 });
+    expect(await reasonOf(attempt)).toBe("outbound.too_slow");
+  },
+);
 
 test("a silent name server ends with the time limit", async () => {
   const resolve = () => new Promise<never>(() => {});

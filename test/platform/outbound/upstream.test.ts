@@ -33,7 +33,7 @@ function peerAt(url: string): Peer {
   };
 }
 
-/** @returns the status, or the fault */
+/** @returns the status, or the error */
 async function ask({ upstream }: Peer): Promise<number | string> {
   const { signal } = new AbortController();
   try {
@@ -52,7 +52,7 @@ async function ask({ upstream }: Peer): Promise<number | string> {
 }
 
 describe("an upstream that accepts no connection (INF-32)", () => {
-  test("is down for a moment, is then tried once, and works again", async () => {
+  test("is down briefly, is then tried once, and works again", async () => {
     const port = freePort();
     const peer = peerAt(`http://127.0.0.1:${port}`);
     expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
@@ -66,7 +66,7 @@ describe("an upstream that accepts no connection (INF-32)", () => {
     await listener.stop(true);
   });
 
-  test("stays down after a trial that fails", async () => {
+  test("stays down after a failed trial", async () => {
     const peer = peerAt(`http://127.0.0.1:${freePort()}`);
     await ask(peer);
     peer.pass(CONNECTION_FAILURE_PAUSE_MS);
@@ -75,7 +75,7 @@ describe("an upstream that accepts no connection (INF-32)", () => {
     expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
   });
 
-  test("may have a name that does not resolve, or speak no TLS, or have an unknown certificate", async () => {
+  test("may have an unresolvable name, no TLS, or an unknown certificate", async () => {
     const { cert, key } = await certify();
     const tls = Bun.serve({ port: 0, tls: { cert, key }, fetch: () => new Response("ok") });
     const plain = Bun.serve({ port: 0, fetch: () => new Response("ok") });
@@ -99,7 +99,7 @@ describe("an upstream that accepts a connection is up", () => {
     expect([await ask(peer), peer.upstream.isUp]).toEqual([fault, true]);
   });
 
-  test("although it speaks something else", async () => {
+  test("although it uses another protocol", async () => {
     const peer = peerAt(server.origin);
     server.script = (exchange) => exchange.write("220 mail.example.com ESMTP\r\n\r\n");
     expect([await ask(peer), peer.upstream.isUp]).toEqual(["bad_head", true]);

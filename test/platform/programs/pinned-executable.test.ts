@@ -1,4 +1,4 @@
-// Which executables are refused, and that only the pinned bytes are ever run: real files, really executed.
+// Which executables are refused, and that only the pinned bytes are ever run. The tests execute real files.
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -219,7 +219,7 @@ describe("a run", () => {
   const tampering: [string, (copy: string) => void][] = [
     ["overwritten in place", overwrite],
     [
-      "overwritten with its times put back",
+      "overwritten with its times restored",
       (copy) => {
         const { atime, mtime } = statSync(copy);
         overwrite(copy);
@@ -254,7 +254,7 @@ describe("a run", () => {
     ["removed with its folder", (copy) => rmSync(join(copy, "../.."), { recursive: true })],
   ];
 
-  test.each(tampering)("finds a copy that was %s, and makes it again", async (_, tamper) => {
+  test.each(tampering)("detects a copy that was %s, and creates it again", async (_, tamper) => {
     using place = new Place();
     const executable = place.open();
     await outputOf(executable);
@@ -263,7 +263,7 @@ describe("a run", () => {
     expect(readFileSync(place.copy, "utf8")).toBe(GOOD);
   });
 
-  test.each(tampering)("replaces a copy that was %s if another process finds it", async (_, tamper) => {
+  test.each(tampering)("replaces a copy that was %s if another process detects it", async (_, tamper) => {
     using place = new Place();
     await outputOf(place.open());
     tamper(place.copy);

@@ -1,4 +1,4 @@
-// Misbehaving programs, really run: each is a shell script in a folder of the test.
+// Misbehaving programs: each is a shell script in a folder of the test that is really run.
 import { fullGC } from "bun:jsc";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
@@ -49,7 +49,7 @@ async function reasonOf(call: Promise<unknown>): Promise<string> {
   return outcome instanceof DomainError ? outcome.reason : String(outcome);
 }
 
-/** A script that writes `pids` when it is up, and a deadline that passes as soon as it is. */
+/** A script that writes `pids` when it runs, and a deadline that passes as soon as it does. */
 async function killedWhenUp(body: string): Promise<{ reason: string; pids: number[] }> {
   const file = join(directory, `pids-${scripts}`);
   const deadline = new AbortController();
@@ -66,7 +66,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await Bun.sleep(1);
 }
 
-/** A dead process that nobody has waited for yet counts as gone: it no longer does anything. */
+/** A zombie process counts as gone, because it no longer does anything. */
 function isAlive(pid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -77,7 +77,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a program", () => {
-  test("gets its input, and its output and exit code are returned", async () => {
+  test("receives its input, and its output and exit code are returned", async () => {
     const ran = await run("cat; exit 3", { input: "öffne dich" });
     expect(ran).toMatchObject({ exitCode: 3, errorBytes: 0 });
     expect(text(ran.output)).toBe("öffne dich");
@@ -112,7 +112,7 @@ describe("a program", () => {
     expect(text((await run("echo $#")).output)).toBe("0\n");
   });
 
-  test("gets arguments, a folder, a text that is in no file, and an output file if they are given", async () => {
+  test("receives arguments, a folder, a text without a file, and an output file if they are given", async () => {
     const path = script('cat /dev/fd/3; sh -c "cat /dev/fd/3"; echo "$*"; pwd; echo wrong >&2');
     const file = join(directory, "output");
     const outputFile = openSync(file, "w");
@@ -156,7 +156,7 @@ describe("output", () => {
     expect(await reasonOf(run("yes"))).toBe("program.output_too_large");
   });
 
-  test("counts and drops output on standard error, whatever its size", async () => {
+  test("counts and drops output of any size on standard error", async () => {
     const { errorBytes, output } = await run(`${print(1_000_000)} >&2; echo fine`);
     expect([errorBytes, text(output)]).toEqual([1_000_000, "fine\n"]);
   });
@@ -172,16 +172,16 @@ describe("the deadline", () => {
   test("kills the program and what it started", async () => {
     const { reason, pids } = await killedWhenUp("sleep 600 &");
     expect(reason).toBe("program.too_slow");
-    await until(() => !pids.some(isAlive)); // otherwise it would sleep on for long
+    await until(() => !pids.some(isAlive)); // otherwise it would keep sleeping
   });
 
   test("kills a program that ignores every signal", async () => {
     const { reason, pids } = await killedWhenUp("trap '' TERM INT HUP QUIT ALRM; sleep 600 &");
     expect(reason).toBe("program.too_slow");
-    await until(() => !pids.some(isAlive)); // otherwise it would sleep on for long
+    await until(() => !pids.some(isAlive)); // otherwise it would keep sleeping
   });
 
-  test("applies the deadline if a descendant has left the group and keeps the output open, too", async () => {
+  test("applies the deadline even if a descendant has left the group and keeps the output open", async () => {
     const { reason, pids } = await killedWhenUp("setsid sleep 600 &");
     expect(reason).toBe("program.too_slow");
     for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL"); // the one that has left the group
@@ -189,7 +189,7 @@ describe("the deadline", () => {
 });
 
 describe("a descendant that outlives the program and keeps its output open", () => {
-  test("is killed at once if it is in the group", async () => {
+  test("is killed immediately if it is in the group", async () => {
     const { exitCode, output } = await run("sleep 600 & echo $!");
     const pid = Number(text(output));
     expect(exitCode).toBe(0);

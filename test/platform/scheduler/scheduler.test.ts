@@ -171,7 +171,7 @@ test.each([
   },
 );
 
-test("a started scheduler takes a turn at once and every second, until it is stopped", async () => {
+test("a started scheduler runs a turn immediately and every second, until it is stopped", async () => {
   jest.useFakeTimers();
   try {
     const { scheduler } = processOf();
@@ -226,7 +226,7 @@ test("a job that rejects without a reason counts as failed", async () => {
   expect(rowOf(db)).toMatchObject({ lastOutcome: "failed", lastError: "Error: a job threw nothing" });
 });
 
-test("a run that has ended leaves no timer behind, which would keep the process alive", async () => {
+test("a finished run leaves no timer that would keep the process alive", async () => {
   const { scheduler, db } = processOf();
   const timers: number[] = [];
   scheduler.register(
@@ -245,7 +245,7 @@ test("a run that has ended leaves no timer behind, which would keep the process 
   expect(rowOf(db)?.lastOutcome).toBe("succeeded");
 });
 
-test("after a jump of the clock a run renews its lease once, not in every turn", async () => {
+test("a run renews its lease once after a clock jump, not in every turn", async () => {
   const { crashed: alive, held, running } = await crashedRun();
   nowMs += DAY_MS;
   await alive.scheduler.runDue();
@@ -258,7 +258,7 @@ test("after a jump of the clock a run renews its lease once, not in every turn",
   await running;
 });
 
-test("a failing job does not keep its neighbors from running", async () => {
+test("a failing job does not prevent other jobs from running", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(() => Promise.reject(new Error("no"))));
   scheduler.register(hourly(async () => {}, { name: "other" }));
@@ -293,7 +293,7 @@ test("a paused job is not run until it is resumed", async () => {
   expect(runs).toBe(1);
 });
 
-test("a job that is paused between the look at it and its lease is not run", async () => {
+test("a job that is paused between its check and its lease is not run", async () => {
   const { scheduler, db } = processOf();
   let runs = 0;
   scheduler.register(
@@ -302,7 +302,7 @@ test("a job that is paused between the look at it and its lease is not run", asy
     }),
   );
   await scheduler.runDue();
-  const turn = scheduler.runDue(); // has checked; its lease is written in a later turn of the event loop
+  const turn = scheduler.runDue(); // has checked the job; its lease is written in a later turn of the event loop
   using operator = new Database(file);
   operator.run("UPDATE jobs SET paused = 1");
   await turn;
@@ -316,33 +316,36 @@ test.each([
   ["another due time", { nextRunAtMs: START_MS + 1 }, false],
   ["another owner", { leaseOwner: "other" }, false],
   ["another end of the lease", { leaseUntilMs: START_MS }, false],
-])("%s between the look and the lease decides whether the lease is taken", async (_what, change, isTaken) => {
-  const { db } = processOf();
-  await db.write((tx) => addJob(tx, "sweep", START_MS));
-  for (const leased of [
-    { leaseOwner: null, leaseUntilMs: null },
-    { leaseOwner: "dead", leaseUntilMs: 5 },
-  ]) {
-    const reset = { paused: false, nextRunAtMs: START_MS, ...leased };
-    await db.write((tx) => tx.update(jobs).set(reset).run());
-    const seen = rowOf(db);
-    if (!seen) throw new Error("the job has a row");
-    await db.write((tx) =>
-      tx
-        .update(jobs)
-        .set({ ...reset, ...change })
-        .run(),
-    );
-    const lease = { owner: "new", untilMs: START_MS + LIMIT_MS };
-    expect(await db.write((tx) => takeLease(tx, seen, { lease, nowMs: START_MS }))).toBe(isTaken);
-    expect(rowOf(db)?.leaseOwner === "new").toBe(isTaken);
-  }
-});
+])(
+  "%s between the check and the lease decides whether the lease is taken",
+  async (_what, change, isTaken) => {
+    const { db } = processOf();
+    await db.write((tx) => addJob(tx, "sweep", START_MS));
+    for (const leased of [
+      { leaseOwner: null, leaseUntilMs: null },
+      { leaseOwner: "dead", leaseUntilMs: 5 },
+    ]) {
+      const reset = { paused: false, nextRunAtMs: START_MS, ...leased };
+      await db.write((tx) => tx.update(jobs).set(reset).run());
+      const seen = rowOf(db);
+      if (!seen) throw new Error("the job has a row");
+      await db.write((tx) =>
+        tx
+          .update(jobs)
+          .set({ ...reset, ...change })
+          .run(),
+      );
+      const lease = { owner: "new", untilMs: START_MS + LIMIT_MS };
+      expect(await db.write((tx) => takeLease(tx, seen, { lease, nowMs: START_MS }))).toBe(isTaken);
+      expect(rowOf(db)?.leaseOwner === "new").toBe(isTaken);
+    }
+  },
+);
 
 test.each([
   [0, 5],
   [1, START_MS + 1],
-])("the due time moves unless it has changed by %d since the look", async (change, dueMs) => {
+])("the due time moves unless it has changed by %d since the check", async (change, dueMs) => {
   const { db } = processOf();
   await db.write((tx) => addJob(tx, "sweep", START_MS));
   const seen = rowOf(db);
@@ -436,7 +439,7 @@ test("a process that holds the directory takes over the leases of a crashed one 
   ]);
 });
 
-test("takes over the lease of a crashed process, also beside jobs that no process runs", async () => {
+test("takes over the lease of a crashed process, also among jobs that no process runs", async () => {
   const { other, held, running } = await crashedRun();
   other.scheduler.register(hourly(async () => {}, { name: "idle" }));
   await other.scheduler.runDue();
@@ -474,7 +477,7 @@ test("a run that lost its job to another process is aborted", async () => {
 test.each([
   ["a day forward", DAY_MS],
   ["a day back", -DAY_MS],
-])("a clock that jumps %s does not make two processes run a job at once", async (_, jumpMs) => {
+])("a clock that jumps %s does not make two processes run a job concurrently", async (_, jumpMs) => {
   const { crashed: alive, other, held, running, runsOfOther } = await crashedRun();
   nowMs += jumpMs;
   for (let turn = 0; turn < 3 * TAKEOVER_TURNS; turn++) {
@@ -489,7 +492,7 @@ test.each([
   expect(rowOf(alive.db)?.lastOutcome).toBe("succeeded");
 });
 
-test("a lease of a clock that was ahead does not block the job for long", async () => {
+test("a lease from a clock that was ahead does not block the job for long", async () => {
   const { other, held, running, runsOfOther } = await crashedRun();
   nowMs -= 365 * DAY_MS;
   await other.scheduler.runDue();
@@ -500,7 +503,7 @@ test("a lease of a clock that was ahead does not block the job for long", async 
   await running;
 });
 
-test("after the clock went back a job runs neither early nor later than its interval", async () => {
+test("a job runs at its interval after the clock went back, not earlier or later", async () => {
   const { scheduler, db } = processOf();
   let runs = 0;
   scheduler.register(
@@ -531,7 +534,7 @@ test.each([
   expect(rowOf(db)?.nextRunAtMs).toBe(nextRunAtMs + moved);
 });
 
-test("plans each of the jobs that were due at one time by its own interval after the clock went back", async () => {
+test("plans jobs that were due at the same time by their own intervals after the clock went back", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(async () => {}));
   scheduler.register(hourly(async () => {}, { name: "daily", everyMs: DAY_MS }));
@@ -545,7 +548,7 @@ test("plans each of the jobs that were due at one time by its own interval after
   ]);
 });
 
-test("after the clock went forward a job runs once, not once for each missed interval", async () => {
+test("a job runs once after the clock went forward, not once for each missed interval", async () => {
   const { scheduler } = processOf();
   let runs = 0;
   scheduler.register(
@@ -588,7 +591,7 @@ test("stop aborts a run, waits for it, releases its lease, and the next start re
   expect(repeated).toBe(true);
 });
 
-test("stop waits for a turn that is under way, and ends the run that it begins", async () => {
+test("stop waits for a running turn, and ends the run that the turn begins", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(untilAborted));
   await scheduler.runDue();
@@ -623,7 +626,7 @@ test("the beat is the time of the last complete turn", async () => {
   expect(scheduler.lastBeatMs()).toBe(START_MS);
 });
 
-test("a job whose row cannot be written stops neither its neighbors nor the beat, and is logged once", async () => {
+test("a job whose row cannot be written does not stop other jobs or the beat, and is logged once", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(async () => {}, { name: "stuck" }));
   scheduler.register(hourly(async () => {}));
@@ -693,7 +696,7 @@ test("a failed run counts as failed and does not move the last success", async (
     expect(await each.metrics()).toContain('last_success_timestamp_seconds{job="sweep"} 0\n');
 });
 
-test("a lease that looked valid in between must look expired for all turns again", () => {
+test("a lease that looked valid temporarily must look expired for all turns again", () => {
   const canTake = createTakeover();
   const row: JobRow = {
     name: "sweep",

@@ -1,4 +1,4 @@
-// The notify socket, with a real one at the other end.
+// The notify socket, with a real receiver.
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ const directory = temporaryDirectory();
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe("the address of the service manager", () => {
-  test("is removed from the environment with all that belongs to it, so that no child can use it", () => {
+  test("is removed from the environment with all related variables, so that no child can use it", () => {
     const env = { NOTIFY_SOCKET: "/run/x", WATCHDOG_USEC: "30000000", WATCHDOG_PID: "7", HOME: "/" };
     expect(takeManagerAddress(env, 7)).toEqual({ socket: "/run/x", watchdogMs: 30_000 });
     expect(env).toEqual({ HOME: "/" } as typeof env);
   });
 
-  test("is absent without a manager, even if a watchdog was left in the environment", () => {
+  test("is absent without a manager, even if the environment still has a watchdog", () => {
     const env: Record<string, string> = { WATCHDOG_USEC: "30000000" };
     expect(takeManagerAddress(env, 7)).toBeUndefined();
     expect(env).toEqual({});
@@ -28,7 +28,7 @@ describe("the address of the service manager", () => {
     ["another process is watched", { WATCHDOG_USEC: "30000000", WATCHDOG_PID: "8" }],
     ["there is no interval", {}],
     ["the interval is nothing", { WATCHDOG_USEC: "0" }],
-    ["the interval is no number", { WATCHDOG_USEC: "1e6" }],
+    ["the interval is not a number", { WATCHDOG_USEC: "1e6" }],
   ])("comes without a watchdog where %s", (_, env) => {
     expect(takeManagerAddress({ NOTIFY_SOCKET: "@x", ...env }, 7)).toEqual({
       socket: "@x",
@@ -81,6 +81,6 @@ test.each([
   else expect(open).toThrow("at most 108 bytes");
 });
 
-test("refuses an address that is neither path nor abstract name", () => {
+test("refuses an address that is not a path or an abstract name", () => {
   expect(() => openNotifySocket("vsock:2:1234")).toThrow("neither a path nor an abstract name");
 });

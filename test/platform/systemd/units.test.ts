@@ -1,4 +1,4 @@
-// Starting units later, with a program named systemctl that notes its arguments: the machine of the tests may run no systemd.
+// Starting units later, with a program named systemctl that records its arguments, because test machines may not run systemd.
 import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ async function withFolder(work: (folder: string) => Promise<void>): Promise<void
 const started = (folder: string): string =>
   existsSync(join(folder, "started")) ? readFileSync(join(folder, "started"), "utf8") : "";
 
-/** The child of a starter that has been disposed of ends immediately, so what it does not do in a moment it never does. */
+/** The child of a disposed starter ends immediately, so a short wait shows that it does nothing. */
 const ended = (starter: UnitStarter | undefined) => {
   starter?.[Symbol.dispose]();
   return Bun.sleep(50);
@@ -34,13 +34,13 @@ test("units are enabled and started when the starter runs, not before", () =>
     expect(started(folder)).toBe("enable --now one two\n");
   }));
 
-test("a starter that is never told starts nothing", () =>
+test("a starter that is never triggered starts nothing", () =>
   withFolder(async (folder) => {
     await ended(unitStarter(UNITS, createSystemctl(folder, { installed: UNITS })));
     expect(started(folder)).toBe("");
   }));
 
-test("what systemctl says about a unit that fails is passed on", () =>
+test("the output of systemctl about a failed unit is returned", () =>
   withFolder(async (folder) => {
     using starter = unitStarter(UNITS, createSystemctl(folder, { installed: UNITS, failure: "Job failed." }));
     expect(await starter?.start()).toBe("Job failed.");

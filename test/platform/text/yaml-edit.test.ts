@@ -73,11 +73,11 @@ test.each([
   "- model\n",
   "model: a\nmodel: b\n",
   "model: a\n...\n# end\n",
-])("%j is refused if the change is not possible without another one", (text) =>
+])("%j is refused if the change requires another one", (text) =>
   expect(edit(text, { model: undefined, extra: "x" })).toBeUndefined(),
 );
 
-test("all members of random texts stay, whatever is changed", () => {
+test("all members of random texts stay after any change", () => {
   const pick = <T>(items: readonly T[], random: number): T => items[random % items.length] as T;
   let seed = 7;
   const next = () => {

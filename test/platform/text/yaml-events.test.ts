@@ -1,5 +1,5 @@
-// The fast reader of ordinary YAML agrees with the complete reader: on every text that it reads, both find the same values at the
-// same positions, and neither finds a problem.
+// The fast reader of ordinary YAML agrees with the complete reader: for every text that it reads, both find the same values at the
+// same positions and no problem.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../../src/platform/errors.ts";

@@ -1,4 +1,4 @@
-// What is wrong with a text that is not YAML, in words of the service and at its place.
+// Problems of text that is not YAML, in the service's words and with their place.
 import { expect, test } from "bun:test";
 import { ProblemList } from "../../../src/platform/text/problem-list.ts";
 import { readYamlText } from "../../../src/platform/text/yaml-text.ts";

@@ -1,4 +1,4 @@
-// What happens to spans while the collector accepts them, is slow, is down, or rejects them.
+// Spans while the collector accepts them, is slow, is down, or rejects them.
 import { expect, test } from "bun:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
@@ -43,7 +43,7 @@ test("TRC-4 spans are sent in batches", async () => {
   await queue.shutdown();
 });
 
-test("TRC-4 while the collector is down, spans queue up to the limit, later ones are dropped and counted, and the queue is sent when it is back", async () => {
+test("TRC-4 spans queue up to the limit while the collector is down, later ones are dropped and counted, and the queue is sent when it is back", async () => {
   let response: Delivered = DOWN;
   const { queue, end } = createQueue(async () => response);
   end(SPANS_WAITING_MAX);
@@ -59,7 +59,7 @@ test("TRC-4 while the collector is down, spans queue up to the limit, later ones
   await queue.shutdown();
 });
 
-test("TRC-4 a slow collector gets one request at a time, and nobody waits for it", async () => {
+test("TRC-4 a slow collector gets one request at a time, and no request waits for it", async () => {
   const { promise, resolve } = Promise.withResolvers<Delivered>();
   const started = Promise.withResolvers<void>();
   let [open, openMost] = [0, 0];

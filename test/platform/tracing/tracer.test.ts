@@ -46,7 +46,7 @@ test.each([
   expect(tracer.begin({ headers: new Headers() }, () => "GET") !== undefined).toBe(isTraced);
 });
 
-test("TRC-1 a request that is not traced is not looked at", () => {
+test("TRC-1 a request that is not traced is not inspected", () => {
   const { tracer } = createTracer({ sampleRatio: 0.5, random: () => 0.5 });
   const request = {
     get headers(): Headers {
@@ -56,7 +56,7 @@ test("TRC-1 a request that is not traced is not looked at", () => {
   expect(tracer.begin(request, () => request.headers.get("name") ?? "")).toBeUndefined();
 });
 
-test("TRC-4 a request that is drawn while the queue is full does not become a span", () => {
+test("TRC-4 a request that is sampled while the queue is full does not become a span", () => {
   for (const trustsCallers of [false, true]) {
     const spans: ReadableSpan[] = [];
     const { tracer } = createTracer({
@@ -75,7 +75,7 @@ test("TRC-4 a request that is drawn while the queue is full does not become a sp
   }
 });
 
-test("TRC-2 an untrusted caller neither names the trace nor decides about sampling; its own trace is linked", () => {
+test("TRC-2 an untrusted caller does not choose the trace or the sampling; its own trace is linked", () => {
   const { tracer, ended } = createTracer();
   tracer.begin({ headers: sampled }, () => "GET")?.end();
   const [span] = ended;
@@ -145,7 +145,7 @@ test("TRC-3 each kind of write is a span with its waiting time; a failure has it
   );
 });
 
-test("TRC-3 an outgoing request names only its destination, and the upstream receives the trace only if the setting says so", async () => {
+test("TRC-3 a span of an outgoing request names only its destination, and the upstream receives the trace only if the setting allows it", async () => {
   const seen: (string | null)[] = [];
   using server = Bun.serve({
     hostname: "127.0.0.1",

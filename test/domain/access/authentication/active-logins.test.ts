@@ -10,7 +10,7 @@ const LATER_MS = 1_000;
 /** A workstation whose grant and browser session end after these times. */
 async function standingWorld({ grantMs, sessionMs }: { grantMs: number; sessionMs: number }) {
   const world = await createLoginWorld();
-  await logIn(world); // active all the time
+  await logIn(world); // always active
   const { grantId, browser } = await logIn(world);
   const nowMs = world.clock.nowMs();
   const isGrant = eq(grants.id, grantId);

@@ -1,4 +1,5 @@
-// From bearer tokens and cookies to principals: what takes effect at once, what costs no query, and what is bounded.
+// Bearer tokens and cookies become principals: which changes take effect immediately, which calls need no query, and what is
+// bounded.
 import { expect, spyOn, test } from "bun:test";
 import { eq, isNotNull } from "drizzle-orm";
 import { createAuthenticator } from "../../../../src/domain/access/authentication/authenticate.ts";
@@ -52,7 +53,7 @@ const FROM_PROVIDER = {
 test.each([
   ["the provider confirmed its user", FROM_PROVIDER, true, "let in"],
   ["the provider did not confirm its user", FROM_PROVIDER, false, "unauthenticated access.session_invalid"],
-  ["it began with a password, whatever the provider confirmed", undefined, false, "let in"],
+  ["it began with a password, with or without a confirmation by the provider", undefined, false, "let in"],
 ] as const)("a browser session where %s: %#", async (_what, how, isConfirmed, expected) => {
   await using world = await createAccessWorld();
   const authenticator = createAuthenticator({ ...world, isConfirmed: () => isConfirmed });
@@ -89,19 +90,16 @@ test.each([
   ["removed", "unauthenticated access.revoked"],
   ["suspended", "unauthenticated access.user_suspended"],
   ["active", "let in"],
-] as const)(
-  "what a caller shows of a user who was %s meanwhile is read as it is now",
-  async (status, expected) => {
-    await using world = await createAccessWorld();
-    const { token } = await knownToken(world);
-    const caller = world.authenticator.known(token);
-    await world.db.write((tx) => {
-      tx.update(users).set({ status }).where(eq(users.id, world.user.id)).run();
-    }, "access");
-    expect(await outcome(() => caller?.email)).toBe(expected);
-    expect(await outcome(() => caller?.subject)).toBe(expected);
-  },
-);
+] as const)("shows the current facts about a user who was %s meanwhile", async (status, expected) => {
+  await using world = await createAccessWorld();
+  const { token } = await knownToken(world);
+  const caller = world.authenticator.known(token);
+  await world.db.write((tx) => {
+    tx.update(users).set({ status }).where(eq(users.id, world.user.id)).run();
+  }, "access");
+  expect(await outcome(() => caller?.email)).toBe(expected);
+  expect(await outcome(() => caller?.subject)).toBe(expected);
+});
 
 test.each([
   ["all scopes", USER_SCOPES.join(" ")],
@@ -145,7 +143,7 @@ test("a token seen before is not verified again", async () => {
 test("callers that wait with the same new token verify it once", async () => {
   await using world = await createAccessWorld();
   const token = mintToken(world, await addGrant(world));
-  const verified = new VerifiedTokens(SETTINGS.tokenMemoryBytes); // of a process that did not sign the token
+  const verified = new VerifiedTokens(SETTINGS.tokenMemoryBytes); // keys of a process that did not sign the token
   const authenticator = createAuthenticator({ ...world, verified });
   const verification = spyOn(world.tokens, "read");
   const waiting = [1, 2].map(() => authenticator.known(token) ?? (() => authenticator.bearer(token)));
@@ -154,7 +152,7 @@ test("callers that wait with the same new token verify it once", async () => {
   expect(verification).toHaveBeenCalledTimes(1);
 });
 
-test("a signature has one spelling, so that one token is cached once", async () => {
+test("a signature has only one spelling, so a token is cached only once", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   // The last character of 64 bytes in base64url has four unused bits.
@@ -175,7 +173,7 @@ test("the claims of one token are refused under the signature of another, though
   expect(await bearer(world, one.token)).toBe("let in");
 });
 
-test("the first sight of a token takes one query, and while nothing changes its other sights take none", async () => {
+test("the first use of a token takes one query, and later uses take none while nothing changes", async () => {
   await using world = await createAccessWorld();
   const lookUp = spyOn(store, "findHolder");
   const userLookUp = spyOn(world.identity, "findUserById");
@@ -192,7 +190,7 @@ test("the first sight of a token takes one query, and while nothing changes its 
   lookUp.mockRestore();
 });
 
-test("a token is valid until the end of the tolerance, seen before or not", async () => {
+test("a token is valid until the end of the tolerance, whether or not it was seen before", async () => {
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   const unseen = mintToken(world, grant);
@@ -217,7 +215,7 @@ test("a revoked grant is refused by the next call, and by every later one", asyn
   expect(await bearer(world, other.token)).toBe("let in");
 });
 
-test("a revocation by another process is refused by the very next call", async () => {
+test("the next call after a revocation by another process is refused", async () => {
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   const script = `${import.meta.dir}/end-grant-child.ts`;
@@ -254,7 +252,7 @@ test("a grant whose row was deleted is refused", async () => {
   expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
 });
 
-test("a suspended user is refused with every credential, also with the same ones after being resumed", async () => {
+test("every credential of a suspended user is refused, even after the user is resumed", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   const session = await openSession(world);

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/domain/access/authentication/compact-table.ts";
 
 const OWN_WORDS = 2;
-/** four words of the key, one of the time */
+/** four words for the key, one for the time */
 const ROW_BYTES = (4 + 1 + OWN_WORDS) * 4;
 const SEGMENTS = 256;
 
@@ -30,7 +30,7 @@ function neighbors(count: number): Uint32Array[] {
   return keys;
 }
 
-test("finds what a map finds, whatever is added, replaced and removed", () => {
+test("finds what a map finds after random additions, replacements and removals", () => {
   const step = fc.record({
     act: fc.constantFrom("put" as const, "put" as const, "remove" as const),
     key: fc.nat({ max: 400 }),

@@ -34,7 +34,7 @@ const find = (holders: GrantHolders, id: string, revision = 5) => {
 };
 
 test.each(["member", "admin"] as const)(
-  "the holder of a grant is found as a %s, at its revision only",
+  "the holder of a grant is found as a %s, only at its revision",
   (role) => {
     const holders = new GrantHolders(2 ** 20);
     holders.put(holder({ role }), { revision: 5, ...TIMES });
@@ -48,13 +48,13 @@ test.each(["member", "admin"] as const)(
   },
 );
 
-test("a revision of more than 32 bits is compared by its lowest ones, also negative ones", () => {
+test("a revision of more than 32 bits, even a negative one, is compared by its lowest bits", () => {
   const holders = new GrantHolders(2 ** 20);
   holders.put(holder(), { revision: 2 ** 32 - 1, ...TIMES });
   expect(find(holders, idAt(9), 2 ** 32 - 1)).toBeDefined();
 });
 
-test("holders of a limited number of organizations are cached, of the last of them any number, and none of another", () => {
+test("any number of holders is cached, but only of a limited number of organizations", () => {
   const holders = new GrantHolders(2 ** 22);
   const put = (grant: number, organization: number) =>
     holders.put(holder({ grantId: idAt(grant), organizationId: `organization ${organization}` }), {

@@ -71,7 +71,7 @@ test("tokens that are looked up before they are added are kept apart", () => {
   expect(tokens.find("nobody")).toBeUndefined();
 });
 
-test("tokens of as many signing keys as a row can identify are cached, and those of a later key are not", () => {
+test("tokens are cached for as many signing keys as a row can identify, and not for later keys", () => {
   const tokens = open();
   for (let at = 0; at <= KEYS_MAX; at += 1) tokens.add(`token ${at}`, read({}, `key ${at}`), NOW);
   for (const at of [0, KEYS_MAX - 2, KEYS_MAX - 1])
@@ -97,7 +97,7 @@ test.each([
   );
 });
 
-test("a token with some of the scopes is cached with those only", () => {
+test("a token with some of the scopes is cached with only those", () => {
   for (let bits = 1; bits < 2 ** USER_SCOPES.length; bits += 1) {
     const some = USER_SCOPES.filter((_scope, at) => (bits >>> at) & 1);
     expect(found({ scope: some.join(" ") })?.scopes).toEqual(new Set(some));

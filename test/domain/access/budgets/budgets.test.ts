@@ -118,7 +118,7 @@ test("a success clears a counter, a refund gives one attempt back", async () => 
 test("a refund gives back no more than was counted", async () => {
   await using world = await createWorld();
   const refund = () => world.db.write((tx) => budgets.refund(tx, guesses()), "access");
-  await refund(); // of a counter that does not exist
+  await refund(); // refund of a counter that does not exist
   await consumeBudget(world);
   for (let i = 0; i < 3; i += 1) await refund();
   await spendTimes(world, 3);
@@ -225,7 +225,7 @@ test("a flood of refused checks writes nothing to the disk", async () => {
   expect(statSync(log).size).toBe(before);
 });
 
-test("neither an e-mail address nor a network address is stored", async () => {
+test("stores neither an e-mail address nor a network address", async () => {
   await using world = await createWorld();
   await consumeBudget(world);
   await consumeBudget(world, { name: "password.address", subject: "192.0.2.77" });

@@ -50,7 +50,7 @@ test("names each mistake of a request in a fixed order", async () => {
   );
 });
 
-test("a request without scope and resource is for everything here", async () => {
+test("a request without scope and resource requests everything here", async () => {
   await using world = await createLoginWorld();
   const login = await requestLogin(world);
   expect(onlyRow(world)).toMatchObject({
@@ -78,7 +78,7 @@ test.each([
   expect(await refusalOf(requestLogin(world, { scope }))).toBe(outcome);
 });
 
-test("a scope that grants nothing is refused with those that do", async () => {
+test("a scope that grants nothing is refused with a list of valid scopes", async () => {
   await using world = await createLoginWorld();
   const asking = requestLogin(world, { scope: "openid offline_access" });
   await expect(asking).rejects.toThrow(`ask for at least one of: ${USER_SCOPES.join(" ")}`);
@@ -145,7 +145,7 @@ test.each([
   expect(await refusalOf(requestLogin(world, { address: other }))).toBe("fine");
 });
 
-test("logins of an earlier second count with those of this one", async () => {
+test("logins of the previous second count too", async () => {
   await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 5 } });
   for (let at = 0; at < 3; at += 1) await requestLogin(world);
   afterSeconds(world, 1);
@@ -236,7 +236,7 @@ test("a user code in use is drawn again, at most USER_CODE_DRAWS_MAX times", asy
   }
 });
 
-test("the link shows the request and the code that the terminal shows, without claiming it", async () => {
+test("the link shows the request and the workstation's code without claiming the login", async () => {
   await using world = await createLoginWorld();
   const { linkToken, userCode } = await requestLogin(world, { scope: "openid session:write" });
   expect(world.deviceLogins.findByLink(linkToken)).toMatchObject({
@@ -268,7 +268,7 @@ test("the first user who opens the link owns it, and another one is refused", as
   );
 });
 
-test("exactly one of the users who open the link at one moment owns it", async () => {
+test("exactly one of the users who open the link simultaneously owns it", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const browsers = [];
@@ -281,7 +281,7 @@ test("exactly one of the users who open the link at one moment owns it", async (
   expect(outcomes.sort()).toEqual([...Array(4).fill("device_login.claimed"), "fine"]);
 });
 
-test("one user who opens the link twice at one moment owns it", async () => {
+test("a user who opens the link twice simultaneously owns it", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const { actor } = await signIn(world);
@@ -289,7 +289,7 @@ test("one user who opens the link twice at one moment owns it", async () => {
   expect(await Promise.all(outcomes)).toEqual(["fine", "fine"]);
 });
 
-test("only a user opens a login", async () => {
+test("only a user can open a login", async () => {
   await using world = await createLoginWorld();
   const { linkToken, userCode } = await requestLogin(world);
   expect(world.deviceLogins.claim(world.system, linkToken)).rejects.toThrow("signed-in user");
@@ -386,7 +386,7 @@ test("a typed code is found in any spelling, and deciding with it works", async 
   expect(onlyRow(world)).toMatchObject({ state: "approved", loginSessionId });
 });
 
-test("wrong codes use the user's guesses, right ones do not; after the last one a right code is refused too", async () => {
+test("only wrong codes use up the user's guesses; after the last one even a right code is refused", async () => {
   await using world = await createLoginWorld({ limits: { userCodeGuessesPerUser: 2 } });
   const { actor } = await signIn(world);
   const guess = (code: string) => refusalOf(world.deviceLogins.claimByUserCode(actor, code));
@@ -452,7 +452,7 @@ test.each([
   const { linkToken, userCode } = await requestLogin(world);
   const { actor, loginSessionId } = await signIn(world);
   const decide = () => world.deviceLogins.decideClaimed(actor, { userCode, loginSessionId, decision });
-  expect(await refusalOf(decide())).not.toBe("fine"); // nobody has claimed it
+  expect(await refusalOf(decide())).not.toBe("fine"); // unclaimed
   await world.deviceLogins.claim(actor, linkToken);
   expect(await refusalOf(decide())).toBe("fine");
   expect(onlyRow(world)).toMatchObject({ state, userId: world.user.id });

@@ -70,7 +70,7 @@ const ENDS: [string, (tx: Tx, userId: string) => unknown][] = [
 ];
 
 test.each(ENDS)(
-  "ends an approved device login with %s and leaves a redeemed one as it was",
+  "ends an approved device login with %s and leaves a redeemed one unchanged",
   async (_what, end) => {
     const { world } = await withLogins();
     await using _ = world;
@@ -129,7 +129,7 @@ test("an earlier end keeps its time and reason", async () => {
   expect(row).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
 });
 
-test("ending everything leaves nobody signed in", async () => {
+test("ending everything signs all users out", async () => {
   const { world } = await withLogins();
   await using _ = world;
   const ended = await endEverything(world.db, ending);
@@ -197,7 +197,7 @@ test.each<[string, (world: AccessWorld, userId: string) => Promise<unknown>, str
   ],
   ["everybody", ({ db }) => endEverything(db, ending), []],
 ])(
-  "ends the sign-ins that wait for a second factor with the logins of %s, too",
+  "ends sign-ins that wait for a second factor together with the logins of %s",
   async (_whose, end, left) => {
     const { world, bob } = await withLogins();
     await using _ = world;
@@ -241,22 +241,19 @@ test.each([
   ["one session at the provider, with its workstations", true, [2, 2, 2, 2], { loginSessions: 1, grants: 1 }],
   ["a user's sessions", false, [1, 3, 3, 1], { loginSessions: 2, grants: 0 }],
   ["a user's sessions, with the workstations", true, [1, 1, 1, 1], { loginSessions: 2, grants: 2 }],
-] as const)(
-  "a logout of %s ends the logins that it decided, and no others",
-  async (what, endsGrants, left, told) => {
-    const { world, first } = await withLogins();
-    await using _ = world;
-    await world.db.write((tx) => {
-      tx.update(loginSessions)
-        .set({ ...PROVIDER, providerSessionId: "another" })
-        .run();
-      tx.update(loginSessions).set(PROVIDER).where(eq(loginSessions.id, first.sid)).run();
-    });
-    const whose = what.startsWith("one") ? PROVIDER : { userId: world.user.id };
-    const end = () =>
-      world.db.write((tx) => endProviderSessions(tx, { ...whose, endsGrants, ...ending }), "access");
-    expect(await end()).toEqual(told);
-    expect(open(world)).toEqual([...left]);
-    expect(await end()).toEqual({ loginSessions: 0, grants: 0 });
-  },
-);
+] as const)("a logout of %s ends only the logins that it decided", async (what, endsGrants, left, told) => {
+  const { world, first } = await withLogins();
+  await using _ = world;
+  await world.db.write((tx) => {
+    tx.update(loginSessions)
+      .set({ ...PROVIDER, providerSessionId: "another" })
+      .run();
+    tx.update(loginSessions).set(PROVIDER).where(eq(loginSessions.id, first.sid)).run();
+  });
+  const whose = what.startsWith("one") ? PROVIDER : { userId: world.user.id };
+  const end = () =>
+    world.db.write((tx) => endProviderSessions(tx, { ...whose, endsGrants, ...ending }), "access");
+  expect(await end()).toEqual(told);
+  expect(open(world)).toEqual([...left]);
+  expect(await end()).toEqual({ loginSessions: 0, grants: 0 });
+});

@@ -26,7 +26,7 @@ const reasonOf = (act: () => unknown): Promise<unknown> => refusalOf(Promise.res
 const idsOf = (world: LoginWorld, query: Parameters<LoginWorld["logins"]["list"]>[0] = {}) =>
   world.logins.list(query).items.map(({ id }) => id);
 
-test("the list shows every kind, newest first, with its user and without a secret", async () => {
+test("the list shows every kind, newest first, with users and without secrets", async () => {
   await using world = await createLoginWorld();
   const { grantId, browser, refreshToken } = await logIn(world);
   const pending = await requestLogin(world);
@@ -47,7 +47,7 @@ test("the list shows every kind, newest first, with its user and without a secre
     expect(shown).not.toContain(secret);
 });
 
-test("every kind is shown as expired, and not among the active ones, from the time of its expiry on", async () => {
+test("every kind is shown as expired from its expiry time, and not as active", async () => {
   await using world = await createLoginWorld();
   await logIn(world);
   await requestLogin(world);
@@ -62,7 +62,7 @@ test("every kind is shown as expired, and not among the active ones, from the ti
   }
 });
 
-test("what has ended is listed only when asked for", async () => {
+test("ended logins are listed only on request", async () => {
   await using world = await createLoginWorld();
   const { grantId } = await logIn(world);
   await world.logins.revoke(operatorOf(world), grantId);

@@ -1,4 +1,4 @@
-// Operations of users on their own logins: the password and what changing it ends, one login, all of them.
+// Operations of users on their own logins: a password change and its effects, ending one login, ending all.
 import { expect, test } from "bun:test";
 import { endGrants } from "../../../../src/domain/access/logins/end-logins.ts";
 import { OwnLogins } from "../../../../src/domain/access/logins/own-logins.ts";
@@ -57,7 +57,7 @@ const signsIn = (world: LoginWorld, password: string): Promise<unknown> =>
     }),
   );
 
-test("all logins of a user end but an active browser session of that user", async () => {
+test("all logins of a user end except one active browser session", async () => {
   await using world = await createOwnWorld();
   const [kept, other] = [await signIn(world), await signIn(world)];
   const userId = kept.actor.id ?? "";
@@ -172,7 +172,7 @@ test.each([
   for (let guess = 0; guess < times; guess += 1)
     await refusalOf(change(world.changes, browser, { current: "wrong" }));
   expect(await refusalOf(change(world.changes, browser))).toBe(outcome);
-  // A person who guesses passwords in a stolen session does not keep anybody from signing in.
+  // Guessing passwords in a stolen session does not keep the user from signing in.
   expect(await signsIn(world, outcome === "fine" ? NEXT : PASSWORD)).toBe("fine");
 });
 

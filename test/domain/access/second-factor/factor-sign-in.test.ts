@@ -80,7 +80,7 @@ test.each([-2, -1, 0, 1, 2])("a code %d steps away counts if it is at most one s
   expect(await prove(world, attempt, { code })).toBe(Math.abs(steps) <= 1 ? "done" : WRONG);
 });
 
-test("a code counts once, also the one that set the app up, and no earlier one afterwards", async () => {
+test("a code counts once, including the code that set up the app, and earlier codes no longer count", async () => {
   await using world = await createFactorWorld();
   const app = await addApp(world);
   expect(await prove(world, await attemptOf(world), codeNow(world, app))).toBe(WRONG);
@@ -92,7 +92,7 @@ test("a code counts once, also the one that set the app up, and no earlier one a
   expect(await prove(world, await attemptOf(world), now)).toBe(WRONG);
 });
 
-test("two requests with the same code at once open one session", async () => {
+test("two simultaneous requests with the same code open one session", async () => {
   await using world = await createFactorWorld();
   const app = await addApp(world);
   world.clock.advance(STEP_MS);
@@ -250,7 +250,7 @@ test("a passkey whose counter does not grow is refused as a copy", async () => {
   expect(await prove(world, second, { passkey: copied })).toBe(WRONG);
 });
 
-test("a response to the challenge of another sign-in, an expired one, or of another purpose is refused", async () => {
+test("a response to a challenge that is expired, or of another sign-in or purpose, is refused", async () => {
   await using world = await createFactorWorld();
   const passkey = await addPasskey(world);
   const [one, other] = [await attemptOf(world), await attemptOf(world)];
@@ -268,7 +268,7 @@ test("a response to the challenge of another sign-in, an expired one, or of anot
 });
 
 test.each(["", "{", "null", "[]", '{"id":1}', "x".repeat(20_000)])(
-  "text that is no passkey answer is a wrong one: %p",
+  "text that is not a passkey response counts as a wrong one: %p",
   async (response) => {
     await using world = await createFactorWorld();
     await addPasskey(world);
@@ -285,7 +285,7 @@ test("a passkey of another user is refused", async () => {
   expect(await prove(world, attempt, { passkey: response })).toBe(WRONG);
 });
 
-test("a code that is sent along with the password signs in at once; a wrong one and none do not", async () => {
+test("a code that is sent with the password signs in immediately; a wrong or missing one does not", async () => {
   await using world = await createFactorWorld();
   const app = await addApp(world);
   world.clock.advance(STEP_MS);
@@ -315,7 +315,7 @@ test.each([
   expect(await outcomeOf(world.sessions.signIn({ ...ORIGIN, ...credential }))).toBe(expected);
 });
 
-test("asks for no factor of a user with second_factor off", async () => {
+test("requires no factor with second_factor off", async () => {
   await using world = await createFactorWorld();
   await addApp(world);
   world.settings.secondFactor = "off";

@@ -226,7 +226,7 @@ test.each<[string, Lie]>([
 test.each([
   ["a certificate", WITH_CERTIFICATE],
   ["a token with certificates", WITH_TOKEN],
-])("a new passkey with %s is refused before anything is asked of the network", async (_name, attestation) => {
+])("a new passkey with %s is refused without any network request", async (_name, attestation) => {
   await using world = await createFactorWorld();
   const session = await sessionOf(world);
   const options = await world.ownFactors.startPasskey(session);
@@ -281,7 +281,7 @@ test("has nothing to manage with second_factor off", async () => {
   expect(await outcomeOf((async () => world.ownFactors.startApp(session))())).toBe("second_factor.off");
 });
 
-test("a reset removes every factor, ends browsers and sign-ins under way, and clears the wrong codes", async () => {
+test("a reset removes every factor, ends browser sessions and pending sign-ins, and clears the count of wrong codes", async () => {
   await using world = await createFactorWorld();
   await addApp(world);
   await addPasskey(world);
@@ -321,7 +321,7 @@ test("a reset of a user without a factor changes nothing", async () => {
   expect(world.ownFactors.isConfirmed(session)).toBe(true);
 });
 
-test("a removed user has no factor after coming back", async () => {
+test("a restored user has no factor", async () => {
   await using world = await createFactorWorld();
   await addApp(world);
   await world.identity.users.setStatus(world.system, world.user.id, "suspended");

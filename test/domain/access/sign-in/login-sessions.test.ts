@@ -107,7 +107,7 @@ test("guesses beyond the limit are refused without a write", async () => {
   expect(write).toHaveBeenCalledTimes(0);
 });
 
-test("an account allows its wrong passwords from one caller and no more, known or not, in any spelling", async () => {
+test("a caller has a limited number of wrong passwords for an account, whether it exists or not and in any spelling", async () => {
   await using world = await createAccessWorld();
   for (const [email, address] of [
     ["ada@example.com", null],
@@ -122,7 +122,7 @@ test("an account allows its wrong passwords from one caller and no more, known o
 });
 
 test.each(["192.0.2.1", null])(
-  "an address (%p) allows its wrong passwords over all accounts and no more",
+  "an address (%p) has a limited number of wrong passwords for all accounts together",
   async (address) => {
     await using world = await createAccessWorld();
     const tries = Array.from({ length: LIMITS.passwordGuessesPerAddress }, (_, i) => `user${i}@example.com`);
@@ -151,7 +151,7 @@ test("a success clears the caller's guesses at the account, but not the address'
   expect(await signIn(world)).toBe(TOO_MANY);
 });
 
-test("lets only the protected administrator sign in with a password beside an identity provider", async () => {
+test("only the protected administrator may sign in with a password if there is an identity provider", async () => {
   await using world = await createAccessWorld({ identityMode: "oidc" });
   expect(await signIn(world)).toBe("forbidden access.password_sign_in_off");
   expect(await signIn(world, { password: "wrong" })).toBe(FAILED);
@@ -198,7 +198,7 @@ test.each([
   expect(JSON.parse(opened?.after ?? "")).toEqual(after);
 });
 
-test("signing out ends the session at once and keeps the grants it approved", async () => {
+test("signing out ends the session immediately and keeps the grants that it approved", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
   const { session } = await world.sessions.signIn(request());
@@ -211,7 +211,7 @@ test("signing out ends the session at once and keeps the grants it approved", as
   expect(entries.filter(({ action }) => action === "login_session.end")).toHaveLength(1);
 });
 
-test("an expired session has ended already: signing out records nothing", async () => {
+test("signing out of an expired session records nothing", async () => {
   await using world = await createAccessWorld();
   const { session } = await world.sessions.signIn(request());
   world.clock.advance(session.expiresAtMs - world.clock.nowMs());
@@ -220,7 +220,7 @@ test("an expired session has ended already: signing out records nothing", async 
   expect(entries.filter(({ action }) => action === "login_session.end")).toEqual([]);
 });
 
-test("the log names a user by the id, and an unknown address by its own hash", async () => {
+test("the log identifies a user by id, and an unknown address by a hash", async () => {
   await using world = await createAccessWorld();
   expect(world.sessions.nameForLog(" ADA@example.com")).toEqual({ userId: world.user.id });
   const names = ["one@example.com", "two@example.com"].map((email) => world.sessions.nameForLog(email));

@@ -59,7 +59,7 @@ test("wrong passwords from one address lock the account for that address and for
   expect(await signIn(world, { from: 1 })).toBe("in");
 });
 
-test("an account allows its wrong passwords across all addresses and no more", async () => {
+test("an account has a limited number of wrong passwords from all addresses together", async () => {
   await using world = await createAccessWorld();
   await lockAccount(world);
   expect(await signIn(world)).toBe(TOO_MANY);
@@ -201,7 +201,7 @@ test("a flood of guesses at one account stays within its limit and refuses no ot
   }
 });
 
-test("a password check counts as that of a known browser if the browser has signed in to the account before", async () => {
+test("a browser that has signed in to the account before counts as known", async () => {
   await using world = await createAccessWorld();
   const deviceCookie = await deviceCookieOf(world);
   const askers: (HashRequester | undefined)[] = [];

@@ -66,7 +66,7 @@ test("a genuine token is read with the key that signed it", async () => {
   expect<unknown>(known).toEqual({ claims, kid: header.kid });
 });
 
-/** Signs any claims with the active key, like somebody who stole the private key. */
+/** Signs any claims with the active key, like a thief of the private key. */
 const signed = (world: AccessWorld, claims: Readonly<Record<string, unknown>>): string =>
   world.keys.signer().sign(claims);
 
@@ -164,7 +164,7 @@ const FORGERIES: Record<string, (genuine: Forgery) => string> = {
     jws(header, payload, withKey(stranger)),
   "another key under its own id": ({ header, payload, stranger }) =>
     jws({ ...header, kid: "stranger" }, payload, withKey(stranger)),
-  "another key that the header brings along": ({ header, payload, stranger }) =>
+  "another key that the header contains": ({ header, payload, stranger }) =>
     jws({ ...header, jwk: createPublicKey(stranger).export({ format: "jwk" }) }, payload, withKey(stranger)),
   "no key id": ({ header: { kid: _, ...header }, payload, signature }) =>
     jws(header, payload, () => signature),

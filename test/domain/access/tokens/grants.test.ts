@@ -99,7 +99,7 @@ test("USE-1 the interval counts from the last accepted poll, so a client that wa
   expect(await poll(world, deviceCode)).toBe("authorization_pending");
 });
 
-test("USE-1 an approval reaches the terminal with the next poll in time", async () => {
+test("USE-1 an approval reaches the workstation with the next timely poll", async () => {
   await using world = await createLoginWorld();
   const login = await requestLogin(world);
   expect(await poll(world, login.deviceCode)).toBe("authorization_pending");
@@ -218,7 +218,7 @@ test("a spent code is unknown, however often it is sent", async () => {
   expect(await poll(world, deviceCode)).toBe("invalid_grant");
 });
 
-test("exactly one of ten processes that redeem one code at the same moment wins", async () => {
+test("exactly one of ten processes that redeem one code simultaneously succeeds", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world);
   const processes = Array.from({ length: 10 }, () => anotherProcess(world));
@@ -230,7 +230,7 @@ test("exactly one of ten processes that redeem one code at the same moment wins"
   expect(world.db.read.select().from(refreshTokens).all()).toHaveLength(1);
 });
 
-test("one revocation ends the grant of the token at once and no other", async () => {
+test("a revocation immediately ends the grant of the token and no other", async () => {
   await using world = await createLoginWorld();
   const one = await logIn(world);
   const other = await logIn(world);
@@ -253,7 +253,7 @@ test("revoking an unknown or revoked token succeeds and changes nothing", async 
   expect(audited(world, "grant.revoke")).toHaveLength(1);
 });
 
-test("a former refresh token still revokes its family and no other, rotated just now or days ago", async () => {
+test("a former refresh token, rotated just now or days ago, still revokes its family and no other", async () => {
   await using world = await createLoginWorld();
   for (const days of [0, 3]) {
     const [old, other] = [await logIn(world), await logIn(world)];
@@ -266,7 +266,7 @@ test("a former refresh token still revokes its family and no other, rotated just
   }
 });
 
-test("an access token cannot be revoked by itself, valid or not, and any other text is unknown", async () => {
+test("an access token cannot be revoked by itself, even if it is invalid, and any other text is unknown", async () => {
   await using world = await createLoginWorld();
   const { access_token: token } = await logIn(world);
   const revoke = (text = token) => refusalOf(world.grants.revoke({ token: text, clientId: OAUTH_CLIENT_ID }));

@@ -1,5 +1,5 @@
-// A refresh token that was rotated within the grace window returns its existing successor, in every process, after every restart
-// and change of keys, so that nobody can share a login unnoticed (RFC 9700 section 4.14.2).
+// A refresh token that was rotated within the grace window returns its existing successor in every process and after every restart
+// and change of keys, so that sharing a login is noticed (RFC 9700 section 4.14.2).
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { grants, refreshTokens } from "../../../../src/domain/access/tables.ts";
@@ -60,7 +60,7 @@ test("an access token of the shortest lifetime keeps half of it in a repeated ex
   expect((await refresh(world, refreshToken)).expires_in).toBe(30);
 });
 
-test("if the successor was rotated as well, the newest token is returned: an older one would soon be a former one", async () => {
+test("if the successor was also rotated, the newest token is returned, because an older one would soon be a former token", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const second = await refresh(world, refreshToken);

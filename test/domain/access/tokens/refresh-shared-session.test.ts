@@ -32,7 +32,7 @@ interface Process {
   pause(): number;
 }
 
-/** @returns a number from 0 to `max`, both included */
+/** @returns a number from 0 to `max`, inclusive */
 type Draw = (max: number) => number;
 
 /** Moves the clock from event to event. */

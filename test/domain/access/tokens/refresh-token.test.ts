@@ -95,7 +95,7 @@ test("every token ends with the expiry or revocation of its grant and does not c
   }
 });
 
-test("a token that an active family no longer accepts counts as reused, with its row and without", () => {
+test("a token that an active family no longer accepts counts as reused, with or without its row", () => {
   const living = { ...grant, expiresAtMs: 20 * GRACE_MS };
   expect(refreshVerdict({ grant: living, token: fresh }, fresh.expiresAtMs - 1)).toBe("usable");
   expect(refreshVerdict({ grant: living, token: fresh }, fresh.expiresAtMs)).toBe("reused");
@@ -120,7 +120,7 @@ test("a refresh after a quiet grace window cleans up, and one of several in a bu
   expect(burst.filter(Boolean)).toHaveLength(3);
 });
 
-test("the access token of a repeated exchange ends with that of the first one, and has half a life at least", () => {
+test("the access token of a repeated exchange expires with that of the first one, but has at least half of its lifetime", () => {
   const issued = (elapsedSeconds: number, ttlSeconds: number) =>
     accessIssuedAtMs(0, { nowMs: elapsedSeconds * SECOND_MS, ttlSeconds }) / SECOND_MS;
   expect([issued(0, 900), issued(60, 900)]).toEqual([0, 0]);

@@ -143,7 +143,7 @@ test("ten processes that refresh one token at the same moment all get the same s
   expect(revokedReasonOf(world, grantId)).toBeNull();
 });
 
-test("until the end of the grace window the old token works; a moment later it ends its family and no other", async () => {
+test("until the end of the grace window the old token works; afterwards it ends only its family", async () => {
   await using world = await createLoginWorld();
   const stolen = await logIn(world);
   const other = await logIn(world);
@@ -212,7 +212,7 @@ test("a thousand refreshes leave the newest token and the one before it", async 
   expect(await refusalOf(refresh(world, current))).toBe("fine");
 });
 
-test("a thousand refreshes at one moment leave a bounded number of rows, and the newest token works", async () => {
+test("a thousand simultaneous refreshes leave a bounded number of rows, and the newest token works", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   let current: string | undefined = refreshToken;
@@ -258,7 +258,7 @@ test("a token that was rotated days ago and removed ends its family and no other
   expect(await refusalOf(refresh(world, other.refreshToken))).toBe("fine");
 });
 
-test("a former token of an expired or revoked grant ends nothing more", async () => {
+test("a former token of an expired or revoked grant has no effect", async () => {
   await using world = await createLoginWorld();
   const [expired, revoked] = [await logIn(world), await logIn(world)];
   for (const { refreshToken } of [expired, revoked]) await refresh(world, refreshToken);
@@ -285,7 +285,7 @@ test("a token of an active family whose own month has passed is a former one, sw
   expect(revokedReasonOf(world, grantId)).toBe("refresh_token_reused");
 });
 
-/** @returns what changes when somebody else presents the token: nothing */
+/** @returns the changes after somebody else presents the token: none */
 async function expectNothingFrom(world: LoginWorld, forged: string) {
   const before = [
     world.db.read.select().from(grants).all(),

@@ -140,7 +140,7 @@ test("a key sealed for another row does not open", async () => {
   expect(() => reopened(world).signer()).toThrow("the signing key cannot be opened");
 });
 
-test("a private key is stored sealed only, and a retired one not at all", async () => {
+test("a private key is stored only sealed, and a retired one is not stored", async () => {
   await using world = await createAccessWorld();
   const sealed = () => world.db.read.select().from(signingKeys).orderBy(signingKeys.retiredAtMs).all();
   expect(sealed()[0]?.sealedPrivateKey).toMatch(/^[0-9a-f]{12}\.[\w-]+$/);

@@ -1,4 +1,4 @@
-// What the receivers of the audit log get over real connections: JSON lines over HTTPS, and syslog over TLS.
+// Receivers of the audit log over real connections: JSON lines over HTTPS, and syslog over TLS.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type TLSSocket } from "node:tls";
 import type { AuditRow } from "../../../../src/domain/audit/chain.ts";
@@ -96,7 +96,7 @@ test("FWD-4 an https receiver with an unknown certificate gets nothing", async (
 
 interface Peer extends AsyncDisposable {
   origin: string;
-  /** resolves with everything that one connection sent */
+  /** resolves with all bytes of one connection */
   received: Promise<string>;
 }
 
@@ -166,13 +166,13 @@ test("FWD-3 a long action is cut to the length of a message id", () => {
   expect([31, 32, 33].map(actionOf)).toEqual([31, 32, 32]);
 });
 
-test("FWD-3 a receiver that stops reading in the middle of a batch has not taken it", async () => {
+test("FWD-3 a receiver that stops reading in the middle of a batch has not confirmed it", async () => {
   await using peer = await createPeer((socket) => socket.once("data", () => socket.destroy()));
   const large = entryOf(1, JSON.stringify("x".repeat(8_000_000)));
   expect(sendBySyslog(peer.origin, [large])).rejects.toMatchObject({ reason: "outbound.failed" });
 });
 
-test("FWD-3 a receiver that ends the connection without reading has not taken the batch", async () => {
+test("FWD-3 a receiver that ends the connection without reading has not confirmed the batch", async () => {
   await using peer = await createPeer((socket) => socket.pause().end()); // like a proxy whose server is down
   expect(sendBySyslog(peer.origin, [entryOf(1)])).rejects.toMatchObject({ reason: "outbound.failed" });
 });

@@ -1,4 +1,4 @@
-// Looking into the files of an archive while it is read: which ones are shown, with which bytes, and which entries are skipped.
+// Inspecting the files of an archive while it is read: which files are shown, with which bytes, and which entries are skipped.
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -17,7 +17,7 @@ import {
   tarPax,
 } from "../../../support/content/tar.ts";
 
-test("files up to the size that was asked for are shown with their bytes, larger ones and folders are not", async () => {
+test("files up to the requested size are shown with their bytes; larger files and folders are not", async () => {
   const entries = [
     tarFolder("folder/"),
     tarFile("folder/empty"),
@@ -74,7 +74,7 @@ async function readSkipping(tar: Uint8Array, chunkBytes = 700) {
   }
 }
 
-test("links and special entries are skipped if that is asked for, and the files between them are complete", async () => {
+test("links and special entries are skipped on request, and the files between them are complete", async () => {
   const long = "x".repeat(3_000);
   const entries = [
     ...[tarFile("one", "1"), tarEntry({ name: "soft", type: "2", linkName: "one" })],

@@ -131,7 +131,7 @@ describe("an archive that breaks a rule for new archives", () => {
     expect(await catalog.outdatedRules(sha256Hex(bytes))).toHaveLength(listed);
   });
 
-  test("is reported with a broken rule of the clients as well", async () => {
+  test("reports a broken rule of the clients, too", async () => {
     const link = tarGzOf(tarEntry({ name: "a", type: "2", linkName: "/etc/passwd" }));
     await store(link);
     expect(await catalog.outdatedRules(sha256Hex(link))).toEqual([expect.stringContaining("symbolic link")]);
@@ -160,7 +160,7 @@ test.each([-1, 0, 1])("lists the first entries of an archive with the limit and 
   expect(contents?.listed[0]).toEqual({ path: "0", kind: "file", sizeBytes: 4 });
 });
 
-test("an archive that is not here has no contents; a damaged one is refused", async () => {
+test("a missing archive has no contents; a damaged one is refused", async () => {
   expect(await catalog.contents("ef".repeat(32))).toBeUndefined();
   const bytes = Buffer.from("no archive");
   await store(bytes);

@@ -143,7 +143,7 @@ interface Forgery {
   archives?: readonly Uint8Array[];
   manifest?: object;
   signer?: typeof signer;
-  /** in place of the archives' members */
+  /** replaces the archives' members */
   members?: readonly Uint8Array[];
   end?: Uint8Array;
 }
@@ -215,7 +215,7 @@ describe("AIR-4: a catalog in a bundle", () => {
     expect(storedFiles(away)).toEqual([sha256Hex(SKILL)]);
   });
 
-  test("brings back an archive that was lost here, though nothing else changes", async () => {
+  test("restores a lost archive even if nothing else changes", async () => {
     await seed(home, [{ id: "skill", bytes: SKILL, ...skills }]);
     const bundle = await exported();
     await importing(bundle);
@@ -245,7 +245,7 @@ describe("AIR-4: a catalog in a bundle", () => {
     expect([storedFiles(away), ids(away), actions(away)]).toEqual(before);
   });
 
-  test("is reported with the key that signed it, not with the one that it names", async () => {
+  test("is reported with the key that signed it, not with the key that it names", async () => {
     const plan = await importing(forged({ manifest: { signer: stranger.keyId } }));
     expect(plan.signer).toBe(signer.keyId);
   });
@@ -345,7 +345,7 @@ describe("before anything is written, an import refuses", () => {
     expect(await refused(bundle.subarray(0, -1))).toBe("bundle.truncated unverified");
   });
 
-  test("members that lead elsewhere, that nobody named, or that come after the end", async () => {
+  test("members that lead elsewhere, are not listed, or come after the end", async () => {
     const outside = tarEntry({ name: "../../etc/cron.d/job" }, SKILL);
     const link = tarEntry({
       name: `archives/${sha256Hex(SKILL)}.tar.gz`,
@@ -361,7 +361,7 @@ describe("before anything is written, an import refuses", () => {
     for (const bundle of bundles) expect(await refused(bundle)).toBe("bundle.unexpected unverified");
   });
 
-  test("archives with other bytes or another length than signed", async () => {
+  test("archives whose bytes or length differ from the signed ones", async () => {
     const name = `archives/${sha256Hex(SKILL)}.tar.gz`;
     const same = tarEntry({ name }, Buffer.alloc(SKILL.length));
     expect(await refused(forged({ ...one(), members: [same] }))).toBe("bundle.tampered unverified");

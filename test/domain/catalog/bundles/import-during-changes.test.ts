@@ -138,7 +138,7 @@ describe("while an import stores archives", () => {
   });
 });
 
-test("packages in use are read through the connection: a transaction sees its own publication", async () => {
+test("reads packages in use through the connection, so that a transaction sees its own publication", async () => {
   const { world, domain } = site;
   const inUse = () => domain.governance.revisions.packagesInUse(world.db.read, world.organizationId);
   expect(inUse()).toEqual(new Map());
@@ -177,7 +177,7 @@ test("a change of many packages lets other work run after every hundred of them"
   expect(ids()).toHaveLength(250);
 });
 
-test("a change sees what the same transaction holds, which several writes may share", async () => {
+test("a change sees earlier writes of the same transaction", async () => {
   const { world } = site;
   const dependencies = { ...world, blobs: await openBlobs(join(world.directory, "artifacts")) };
   const row = {

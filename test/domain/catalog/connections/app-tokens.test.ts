@@ -49,7 +49,7 @@ const reasonOf = (attempt: Promise<unknown>) =>
   );
 
 describe("SRC-13 a token of an app", () => {
-  test("is limited to the repository and to reading, and shared by requests at the same time", async () => {
+  test("is limited to reading the repository, and shared by simultaneous requests", async () => {
     await site.inspect();
     await site.inspect();
     expect(githubApp.minted).toBe(1);

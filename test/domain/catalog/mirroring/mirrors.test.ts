@@ -1,5 +1,4 @@
-// Mirroring a commit that is known, lost, requested twice, or larger than the machine allows; and what an administrator may not
-// access.
+// Mirroring a commit that is known, lost, requested twice, or too large; and what an administrator may not access.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,13 +62,13 @@ describe("a commit", () => {
     expect(workLeft()).toEqual([]);
   });
 
-  test("is asked for without a content coding, which nothing would decode", async () => {
+  test("is requested without a content coding, which nothing would decode", async () => {
     await site.inspect();
     const codings = host.seen.map(({ headers }) => headers.get("accept-encoding"));
     expect(new Set(codings)).toEqual(new Set(["identity"]));
   });
 
-  test("leaves nothing of a process that was killed while it mirrored", async () => {
+  test("leaves no files of a process that was killed while mirroring", async () => {
     const pidNobodyHas = 2 ** 31 - 1;
     mkdirSync(join(site.work, `work-${pidNobodyHas}-00000000-${crypto.randomUUID()}`), { recursive: true });
     await site.inspect();
@@ -103,7 +102,7 @@ describe("a commit", () => {
     expect(site.world.db.read.all("SELECT id FROM mirrors")).toHaveLength(1);
   });
 
-  test("is stored on another file system than the one where it is made", async () => {
+  test("is stored on a file system other than the one where it is created", async () => {
     using elsewhere = mkdtempDisposableSync(join(tmpdir(), "quartermaster-work-"));
     const folders = new TemporaryFolders(elsewhere.path);
     await using apart = await createMirrorSite([connectionTo(host)], { folders });
@@ -112,12 +111,12 @@ describe("a commit", () => {
     expect(readdirSync(elsewhere.path)).toEqual([]);
   });
 
-  test("asked for twice at once is downloaded once (SRC-42)", async () => {
+  test("two simultaneous requests download it once (SRC-42)", async () => {
     const [one, other] = await Promise.all([site.inspect(), site.inspect()]);
     expect([archivesAsked(), one.artifactId]).toEqual([1, other.artifactId]);
   });
 
-  test("downloads a commit once for two refs at once, because one waits for the other (SRC-14)", async () => {
+  test("downloads a commit once for two simultaneous refs, because one waits for the other (SRC-14)", async () => {
     host.tags.set("v1", commit);
     const [one, other] = await Promise.all([site.inspect(), site.inspect({ ref: "v1" })]);
     expect([archivesAsked(), one.artifactId]).toEqual([1, other.artifactId]);
@@ -137,14 +136,14 @@ describe("a commit", () => {
     );
   });
 
-  test("is answered from here after a force push removed it, if it was mirrored (SRC-41)", async () => {
+  test("is served from the stored mirror after a force push removed it (SRC-41)", async () => {
     const former = await site.inspect();
     host.commits.delete(commit);
     expect((await refusalOf(site.inspect())).reason).toBe("source.ref_not_found");
     expect(await site.blobs.has(parseDigest(former.sha256))).toBe(true);
   });
 
-  test("reports a commit that a force push removes between the look-up and the archive as not found (SRC-41)", async () => {
+  test("reports a commit that a force push removes between the lookup and the download as not found (SRC-41)", async () => {
     host.instead = (request) => {
       if (request.url.includes("/archive/")) host.commits.clear();
       return undefined;
@@ -166,7 +165,7 @@ describe("an administrator", () => {
     [{ path: "/etc" }, ["/path"]],
     [{ path: "a/./b" }, ["/path"]],
   ])(
-    "gets every problem of the request before anything is asked: %p (SRC-3, SRC-4)",
+    "gets every problem of the request before any request to the host: %p (SRC-3, SRC-4)",
     async (request, pointers) => {
       const refusal = await refusalOf(site.inspect(request));
       expect([refusal.reason, refusal.problems.map(({ pointer }) => pointer)]).toEqual([
@@ -215,7 +214,7 @@ describe("an administrator", () => {
     expect((await refusalOf(site.inspect({ repository: "a/b/c" }))).reason).toBe("package_source.invalid");
   });
 
-  test("does not learn what the host said (SRC-40)", async () => {
+  test("does not see the host's text (SRC-40)", async () => {
     host.instead = () => new Response(`secret of ${host.origin}`, { status: 500 });
     const refusal = await refusalOf(site.inspect());
     expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);
@@ -247,7 +246,7 @@ describe("a host", () => {
     ["an error", () => new Response("", { status: 502 }), "source.host_down"],
     ["a refusal", () => new Response("", { status: 403 }), "source.credential_refused"],
   ])(
-    "refuses %s in place of an archive with that reason and keeps nothing (SRC-7, SRC-41)",
+    "refuses %s instead of an archive with that reason and stores nothing (SRC-7, SRC-41)",
     async (_, answer, reason) => {
       archiveIs(answer);
       expect((await refusalOf(site.inspect())).reason).toBe(reason);
@@ -334,7 +333,7 @@ describe("a host", () => {
     expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);
   });
 
-  test("decides no name, no time, no type and no length here (SRC-38)", async () => {
+  test("cannot choose names, times, types or lengths here (SRC-38)", async () => {
     const { sha256, sizeBytes } = await site.inspect();
     const former = await site.inspect();
     await site.blobs.remove(parseDigest(sha256));
@@ -356,7 +355,7 @@ describe("a host", () => {
   });
 
   test.each([0, 2 ** 40])(
-    "refuses an archive that is announced with %d bytes and has others (SRC-38)",
+    "refuses an archive whose size differs from the announced %d bytes (SRC-38)",
     async (length) => {
       const { archive = new Uint8Array() } = host.commits.get(commit) ?? {};
       const head = `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
@@ -376,7 +375,7 @@ describe("a host", () => {
     },
   );
 
-  test("gives no address that is contacted, except a redirect of an archive (SRC-39)", async () => {
+  test("cannot supply a URL that is contacted, except a redirect of an archive (SRC-39)", async () => {
     using other = createRepositoryHost("gitea");
     const links = ["url", "html_url", "clone_url", "git_url", "archive_url", "tarball_url", "next"].map(
       (name) => [name, `${other.origin}/${name}`],
@@ -397,7 +396,7 @@ describe("a host", () => {
     expect(other.seen).toEqual([]);
   });
 
-  test("refuses a link-local address, also of a connection (SRC-17)", async () => {
+  test("refuses a link-local address, even of a connection (SRC-17)", async () => {
     site.connections[0] = connectionTo(host, { apiBase: "http://169.254.169.254/api/v1" });
     expect((await refusalOf(site.inspect())).reason).toBe("outbound.link_local");
   });
@@ -461,7 +460,7 @@ describe("a redirect of an archive (SRC-15, SRC-35)", () => {
   });
 });
 
-describe("a full disk is reported, and leaves nothing behind (SRC-41)", () => {
+describe("reports a full disk and leaves nothing behind (SRC-41)", () => {
   const diskFullAt = async (parts: Parameters<typeof createMirrorSite>[1]) => {
     await using full = await createMirrorSite([connectionTo(host)], parts);
     const refusal = await refusalOf(full.inspect());

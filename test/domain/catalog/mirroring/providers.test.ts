@@ -56,14 +56,14 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     expect(site.observed.map(({ outcome }) => outcome)).toEqual(["mirrored", "known", "known"]);
   });
 
-  test("is asked for names that are encoded (SRC-4)", async () => {
+  test("receives encoded names (SRC-4)", async () => {
     host.branches.set("feature/x+1@2", host.commit(FILES));
     expect((await site.inspect({ ref: "feature/x+1@2" })).repository?.refKind).toBe("branch");
     expect(host.seen.some(({ path }) => /feature%2Fx(?:%2B|\+)1/.test(path))).toBe(true);
     expect(host.seen.some(({ path }) => path.includes("feature/x"))).toBe(false);
   });
 
-  test("does not distinguish a missing repository from a closed one (SRC-7)", async () => {
+  test("does not distinguish a missing repository from an inaccessible one (SRC-7)", async () => {
     host.branches.set("main", host.commit(FILES));
     expect(await refusal(site.inspect({ repository: "acme/other" }))).toEqual([
       "invalid",
@@ -98,7 +98,7 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     expect(await refusal(site.inspect())).toEqual(["invalid", "source.ref_ambiguous"]);
   });
 
-  test("is only answered under its own name (SRC-36)", async () => {
+  test("is accepted only under its own name (SRC-36)", async () => {
     host.branches.set("main", host.commit(FILES));
     host.fullName = "other/tools";
     host.instead = (request) => {
@@ -110,7 +110,7 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     expect(host.seen.some(({ path }) => /archive|tarball/.test(path))).toBe(false);
   });
 
-  test("gets the token in its own header, and in no address (SRC-35)", async () => {
+  test("gets the token in its own header, never in a URL (SRC-35)", async () => {
     host.branches.set("main", host.commit(FILES));
     await site.inspect();
     expect(host.seen.length).toBeGreaterThan(3);

@@ -98,7 +98,7 @@ describe("a mirrored archive", () => {
     }
   });
 
-  test("is that of the commit, if the archive of the host names one", async () => {
+  test("must be of the requested commit, if the host's archive names one", async () => {
     const [commit, other] = ["1".repeat(40), "2".repeat(64)];
     const naming = (comment: string) => tarGzOf(tarPax({ comment }, "g"), file("a"));
     for (const comment of [commit, "a comment", "2".repeat(39)])
@@ -107,7 +107,7 @@ describe("a mirrored archive", () => {
     expect([kind, reason]).toEqual(["upstream", "source.other_commit"]);
   });
 
-  test("keeps the executable bit and no other right", async () => {
+  test("keeps only the executable bit", async () => {
     const { bytes } = await mirrored(
       tarGzOf(
         tarEntry({ name: `${TOP}/a`, mode: "0000775" }),
@@ -118,7 +118,7 @@ describe("a mirrored archive", () => {
     expect([tar.slice(100, 107), tar.slice(612, 619)]).toEqual(["0000755", "0000644"]);
   });
 
-  test("has names whole that are longer than a header allows", async () => {
+  test("keeps names that are longer than a header allows", async () => {
     for (const length of [TAR_NAME_BYTES_MAX - 1, TAR_NAME_BYTES_MAX, TAR_NAME_BYTES_MAX + 1]) {
       const name = "n".repeat(length);
       const { facts } = await mirrored(tarGzOf(tarPax({ path: `${TOP}/${name}` }), tarFile("short")));
@@ -210,7 +210,7 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
   });
 });
 
-describe("what is no archive of a repository", () => {
+describe("anything but the archive of a repository", () => {
   const whole = tarGzOf(file("a", "text".repeat(1_000)));
   test.each([
     ["text", Buffer.from("<!doctype html>")],
@@ -245,13 +245,13 @@ describe("limits (SRC-22)", () => {
     ["expandedBytesMax", gunzipSync(archive).byteLength, "archive.expands_too_large"],
     ["entriesMax", 2, "archive.too_many_entries"],
     ["fileBytesMax", 4, "archive.file_too_large"],
-  ])("%s holds below, at and above it", async (name, exact, reason) => {
+  ])("%s applies below, at and above it", async (name, exact, reason) => {
     expect(await reasonWith(archive, { [name]: exact + 1 })).toBe("accepted");
     expect(await reasonWith(archive, { [name]: exact })).toBe("accepted");
     expect(await reasonWith(archive, { [name]: exact - 1 })).toBe(reason);
   });
 
-  test("expandedBytesMax holds for the archive that is made, too: hosts have shorter headers for long names", async () => {
+  test("expandedBytesMax also applies to the created archive, because hosts use shorter headers for long names", async () => {
     const name = "n".repeat(TAR_NAME_BYTES_MAX);
     const long = tarGzOf(tarEntry({ name, prefix: `${TOP}/folder` }, "text"));
     const hostBytes = gunzipSync(long).byteLength;

@@ -38,7 +38,7 @@ test.each<[string, string[], string | undefined]>([
   expect(propose(...files).codex?.skills_dir).toBe(skills);
 });
 
-test("agents and hooks are proposed where the harness takes them without a plugin", () => {
+test("agents and hooks are proposed if the harness accepts them without a plugin", () => {
   const files = ["pack/agents/reviewer.md", "pack/hooks/hooks.json"];
   expect(propose(...files)).toEqual({
     kimi: { agents_dir: "pack/agents", hooks_file: "pack/hooks/hooks.json", ...NOTHING },

@@ -37,12 +37,12 @@ describe("valid members", () => {
   const rows: [string, Json][] = [
     ["only the required members", valid()],
     ["an id of every allowed character", valid({ id: "az-09" })],
-    ["a version that is no SemVer", valid({ version: "spring release" })],
+    ["a version that is not SemVer", valid({ version: "spring release" })],
     ["a digest in upper case", valid({ sha256: DIGEST.toUpperCase() })],
     ["an https source", valid({ source_ref: "https://packages.example.com/one.tar.gz" })],
     ["a file source", valid({ source_ref: "file:///srv/one.tar.gz" })],
-    ["any source beside an artifact", valid({ source_ref: "git+ssh://x", artifact_id: UUID })],
-    ["an empty source beside an artifact", valid({ source_ref: "", artifact_id: UUID })],
+    ["any source with an artifact", valid({ source_ref: "git+ssh://x", artifact_id: UUID })],
+    ["an empty source with an artifact", valid({ source_ref: "", artifact_id: UUID })],
     ["null where a text may be absent", valid({ name: null, artifact_id: null })],
     ["a platform with an underscore", valid({ platform_sources: { "linux-x86_64": source } })],
     ["an adapter with nothing in it", adapted({})],
@@ -81,7 +81,7 @@ describe("names invalid members by their pointer", () => {
     ["a scheme in upper case", valid({ source_ref: "HTTPS://example.com/a" }), ["/0/source_ref"]],
     ["an https source without a host", valid({ source_ref: "https://" }), ["/0/source_ref"]],
     ["a blank source", valid({ source_ref: " " }), ["/0/source_ref"]],
-    ["an artifact that is no UUID", valid({ artifact_id: "x" }), ["/0/artifact_id"]],
+    ["an artifact that is not a UUID", valid({ artifact_id: "x" }), ["/0/artifact_id"]],
     ["platforms as a list", valid({ platform_sources: [] }), ["/0/platform_sources"]],
     [
       "a platform in upper case",
@@ -90,7 +90,7 @@ describe("names invalid members by their pointer", () => {
     ],
     ["a platform without a name", valid({ platform_sources: { "": source } }), ["/0/platform_sources"]],
     [
-      "a platform source with every fault",
+      "a platform source with every problem",
       valid({ platform_sources: { linux: { source_ref: "ftp://x", sha256: "x", size: 1 } } }),
       [
         "/0/platform_sources/linux/size",
@@ -99,12 +99,12 @@ describe("names invalid members by their pointer", () => {
       ],
     ],
     ["settings that are null", valid({ settings: null }), ["/0/settings"]],
-    ["settings that JSON cannot carry", valid({ settings: { a: [Number.NaN] } }), ["/0/settings/a/0"]],
+    ["settings that JSON cannot represent", valid({ settings: { a: [Number.NaN] } }), ["/0/settings/a/0"]],
     ["a harness that does not exist", adapted({}, "vim"), ["/0/adapters/vim"]],
     ["an alias of a harness", adapted({}, "claude-code"), ["/0/adapters/claude-code"]],
     ["an adapter that is null", adapted(null), ["/0/adapters/codex"]],
     ["an unknown member of an adapter", adapted({ plugin: "a" }), ["/0/adapters/codex/plugin"]],
-    ["a start that is no version", adapted({ introduced: "1.2" }), ["/0/adapters/codex/introduced"]],
+    ["a start that is not a version", adapted({ introduced: "1.2" }), ["/0/adapters/codex/introduced"]],
     ["a start with a leading v", adapted({ introduced: "v1.2.3" }), ["/0/adapters/codex/introduced"]],
     ["a start with a blank", adapted({ introduced: " 1.2.3" }), ["/0/adapters/codex/introduced"]],
     ["a start that is too long", adapted({ introduced: long }), ["/0/adapters/codex/introduced"]],
@@ -123,7 +123,7 @@ describe("names invalid members by their pointer", () => {
     ["hooks without a plugin for codex", adapted({ hooks_file: "a" }), ["/0/adapters/codex"]],
     ["agents without a plugin for claude", adapted({ agents_dir: "a" }, "claude"), ["/0/adapters/claude"]],
     [
-      "hooks beside skills for claude",
+      "hooks with skills for claude",
       adapted({ hooks_file: "h", skills_dir: "s" }, "claude"),
       ["/0/adapters/claude"],
     ],
@@ -166,7 +166,7 @@ test.each([ADAPTERS_MAX - 1, ADAPTERS_MAX])("%d adapters are each checked by the
   expect(pointersOf([valid({ adapters: entries(count, {}) })])).toHaveLength(count);
 });
 
-test("one adapter above the limit is refused without a look at them", () => {
+test("one adapter above the limit is refused without checking any", () => {
   expect(pointersOf([valid({ adapters: entries(ADAPTERS_MAX + 1, {}) })])).toEqual(["/0/adapters"]);
 });
 
@@ -181,7 +181,7 @@ describe("variants", () => {
       [],
     ],
     [
-      "with gaps beside a fallback",
+      "with gaps and a fallback",
       { plugin_dir: "p", variants: [X("1.0.0", "2.0.0"), X("3.0.0", "4.0.0")] },
       [],
     ],
@@ -261,7 +261,7 @@ describe("variants", () => {
   );
 
   test.each([{ introduced: "1.0.0" }, { before: "2.0.0" }])(
-    "the older spelling is refused beside %p",
+    "the older spelling is refused together with %p",
     (more) => {
       expect(pointersOf([requirement(">=1.0.0", more)])).toEqual([`${at}/0/version_requirement`]);
     },
@@ -455,7 +455,7 @@ describe("the list as a whole", () => {
     ]);
   });
 
-  test("returns packages without a problem in their order, beside those with problems", () => {
+  test("returns valid packages in their order, even if others have problems", () => {
     const { packages } = checkPackages([valid({ id: "z" }), {}, valid({ id: "a" })]);
     expect(packages.map(({ id }) => id)).toEqual(["z", "a"]);
   });
@@ -470,9 +470,9 @@ describe("messages name the valid form", () => {
       valid({ version: 1.2 }),
       "must be a text, not a number; write it in quotes",
     ],
-    ["a list in place of an object", valid({ settings: [] }), "must be an object, not a list"],
+    ["a list instead of an object", valid({ settings: [] }), "must be an object, not a list"],
     ["an alias", adapted({}, "claude-code"), "write claude"],
-    ["a component that is refused", adapted({ agents_dir: "a" }), "agents_dir also needs plugin_dir"],
+    ["a refused component", adapted({ agents_dir: "a" }), "agents_dir also needs plugin_dir"],
     ["hooks as a file", adapted({ hooks_file: "h" }, "opencode"), "no version of OpenCode accepts"],
   ];
   test.each(rows)("%s", (_name, input, expected) => {

@@ -1,4 +1,4 @@
-// Catalog files as people and attackers write them: every hostile input ends in a clear problem with its line.
+// Catalog files of users and attackers: every hostile input gives a clear problem with its line.
 
 import { describe, expect, test } from "bun:test";
 import { CATALOG_FILE_BYTES_MAX, CATALOG_TOKENS_MAX } from "../../../../src/domain/catalog/model.ts";
@@ -42,7 +42,7 @@ describe("valid files", () => {
     ["JSON with escapes", JSON.stringify(json).replace("one.tar.gz", "a\\/\\ud83d\\ude00")],
     ["a byte order mark", `\ufeff${ONE}`],
     ["line ends of Windows", ONE.replaceAll("\n", "\r\n")],
-    ["a start and an end of the document", `---\n${ONE}...\n`],
+    ["markers for the start and the end of the document", `---\n${ONE}...\n`],
     ["anchors and aliases", ONE.replace("id: one", "id: &a one\n  name: *a")],
     ["a key that only looks like a merge", `${ONE}  settings: { "<<": 1 }\n`],
     ["a directive for older YAML, which changes nothing", `%YAML 1.1\n---\n${ONE}  name: yes\n`],
@@ -160,7 +160,7 @@ describe("hostile files yield one clear problem with its line", () => {
     expect(problems.length).toBeLessThan(6);
   });
 
-  test("names faults on several lines, one for each line", () => {
+  test("names problems on several lines, one for each line", () => {
     const { problems } = failureOf(`- a: b: c\n- !x d\n- e: f: g\n`);
     expect(problems.map(({ line }) => line).toSorted()).toEqual([1, 2, 3]);
   });
@@ -205,7 +205,7 @@ describe("limits", () => {
     expect(CATALOG_TOKENS_MAX).toBeGreaterThan(1_000_000);
   });
 
-  test("names a fault in JSON with tabs correctly", () => {
+  test("names a problem in JSON with tabs correctly", () => {
     expect(firstProblemOf('{\n\t"a": 1\n\t"b": 2\n}')?.detail).not.toContain("tab");
   });
 });

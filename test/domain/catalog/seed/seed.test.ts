@@ -79,7 +79,7 @@ const auditActions = () =>
   world.db.read.all<{ action: string }>("SELECT action FROM audit_entries ORDER BY id");
 
 describe("a seeded catalog", () => {
-  test("has the order of the file, followed by its other packages", async () => {
+  test("has the packages in the order of the file, followed by its other packages", async () => {
     await seed([{ id: "b" }, { id: "a" }]);
     expect(ids()).toEqual(["b", "a"]);
     const plan = await seed([{ id: "c" }, { id: "a" }]);
@@ -153,7 +153,7 @@ describe("a seeded catalog", () => {
     },
   );
 
-  test("is planned by a dry run as a real run would change it, and not changed", async () => {
+  test("a dry run plans the changes of a real run and changes nothing", async () => {
     await seed([{ id: "a" }]);
     const plan = await catalog.seed.plan(world.system, await requestFor([{ id: "b" }], true));
     expect(plan).toMatchObject({ added: [{ id: "b" }], removed: [{ id: "a" }] });
@@ -177,7 +177,7 @@ describe("a seeded catalog", () => {
       });
   });
 
-  test("loses one package by remove, once", async () => {
+  test("loses one package by remove, only once", async () => {
     await seed([{ id: "a" }, { id: "b" }]);
     await catalog.remove(world.system, "a", UNUSED);
     expect(ids()).toEqual(["b"]);

@@ -1,4 +1,4 @@
-// What a package list may contain that workstations will not follow: a warning for each place, without repeating the URL.
+// Sources in a package list that workstations will not follow: a warning for each place, without repeating the URL.
 import { describe, expect, test } from "bun:test";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
 import { CLIENT_PLATFORMS, sourceWarnings } from "../../../../src/domain/catalog/sources/source-warnings.ts";

@@ -1,4 +1,4 @@
-// Archives that administrators upload: what is stored, what is not, and what later steps know about them.
+// Uploaded archives: what is stored, what is not, and what later steps know about them.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -85,7 +85,7 @@ describe("an uploaded archive", () => {
     expect([artifactRows().length, audited().length]).toEqual([1, 1]);
   });
 
-  test("leaves nothing behind after an upload that is cut midway, whether its sender notices it or not", async () => {
+  test("leaves nothing behind after an upload that is cut off, whether or not the sender notices it", async () => {
     expect(await reasonOf(upload(ARCHIVE.subarray(0, ARCHIVE.byteLength / 2)))).toBe("archive.truncated");
     expect(left()).toEqual(NOTHING);
     const broken = async function* () {
@@ -140,7 +140,7 @@ describe("an uploaded archive", () => {
     expect(await reasonOf(upload(ARCHIVE, name))).toBe("package_source.bad_name");
   });
 
-  test("refuses more than the limit at once without waiting", async () => {
+  test("refuses more simultaneous uploads than the limit without waiting", async () => {
     const gate = Promise.withResolvers<void>();
     const slow = async function* () {
       await gate.promise;
@@ -203,7 +203,7 @@ describe("later steps", () => {
     ]);
   });
 
-  test("learn that the bytes are gone", async () => {
+  test("report that the bytes are missing", async () => {
     const { sha256 } = await upload(ARCHIVE);
     await rm(blobs.path(parseDigest(sha256)));
     const attempt = sources.archives.missingPaths(world.organizationId, managed({}));

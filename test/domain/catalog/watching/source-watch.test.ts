@@ -68,7 +68,7 @@ describe("SRC-26 the packages of the policy", () => {
   });
 
   test.each(["..", "a/../b", "-x", "main@{1}", "x".repeat(256)])(
-    "asks the host about no name that is no ref, whatever a policy says: %s (SRC-4)",
+    "never requests a name that is not a ref from the host, whatever the policy contains: %s (SRC-4)",
     async (ref) => {
       await publish("guide", "main", { source_ref: `gitea://host/acme/tools@${ref}` });
       host.seen.length = 0;
@@ -76,7 +76,7 @@ describe("SRC-26 the packages of the policy", () => {
     },
   );
 
-  test("looks packages up at once after an announcement of their host (SRC-27)", async () => {
+  test("looks packages up immediately after an announcement of their host (SRC-27)", async () => {
     await publish("guide", "main");
     await look();
     expect((await look()).looked).toBe(0);
@@ -109,7 +109,7 @@ describe("SRC-26 the packages of the policy", () => {
     expect(site.sources.mirrors.states.of(site.world.organizationId, "host").reason).toBe("source.host_down");
   });
 
-  test.each([500, 429])("wait when the host answers %i, and go first at the next look", async (status) => {
+  test.each([500, 429])("wait if the host answers %i, and come first at the next check", async (status) => {
     await publish("guide", "main");
     await publish("tagged", "v1.0.0");
     host.instead = ({ url }) => (url.endsWith("/main") ? new Response("", { status }) : undefined);
@@ -127,7 +127,7 @@ describe("SRC-26 the packages of the policy", () => {
     expect([(await look()).looked, host.seen]).toEqual([0, []]);
   });
 
-  test("does not look up packages of connections that want no looks", async () => {
+  test("does not look up packages of connections without checks", async () => {
     await publish("guide", "main");
     site.connections[0] = connectionTo(host);
     expect([watch.isWanted(), (await look()).looked]).toEqual([false, 0]);
@@ -143,7 +143,7 @@ describe("SRC-28 an update", () => {
       (error: unknown) => (error instanceof DomainError ? error.reason : error),
     );
 
-  test("says which files were added, changed and removed", async () => {
+  test("lists the added, changed and removed files", async () => {
     await publish("guide", "main", { version: "1.0.0+000000000000" });
     const next = host.commit({ "skills/a.md": "a", "skills/b.md": "changed", "skills/c.md": "new" });
     host.branches.set("main", next);

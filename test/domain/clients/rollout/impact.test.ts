@@ -1,4 +1,4 @@
-// Whom a change of the policy affects: counted from reports of workstations and from audiences.
+// The effect of a policy change, counted from workstations' reports and from audiences.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import {
@@ -83,7 +83,7 @@ test("CON-58 counts workstations that are refused, admitted, outdated or too old
   ]);
 });
 
-test("CON-58 counts those seen last of WORKSTATIONS_COUNTED_MAX less one, of as many, and of one more", async () => {
+test("CON-58 counts the workstations seen last: one below WORKSTATIONS_COUNTED_MAX, at it, and one above", async () => {
   await using world = await createClientsWorld();
   await world.report({ instance_id: "seen first", harnesses: codex("0.140.0") });
   await world.report({ instance_id: "seen last", harnesses: codex("0.145.0") });
@@ -114,7 +114,7 @@ test.each([
   expect([harness?.refused, harness?.versions.length]).toEqual([reported, named]);
 });
 
-test("CON-58 names people who gain or lose a package, without those who may not sign in", async () => {
+test("CON-58 names users who gain or lose a package, without those who may not sign in", async () => {
   await using world = await createClientsWorld();
   const { organizationId, ana } = world;
   const ben = (await world.signedIn("member", { email: "ben@example.org" })).user;

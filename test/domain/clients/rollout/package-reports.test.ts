@@ -17,7 +17,7 @@ const countsIn = ({ domain, organizationId }: ClientsWorld) => {
 const failuresIn = ({ domain, organizationId }: ClientsWorld) =>
   runSynchronously(domain.clients.packageReports.failures(organizationId, "review"));
 
-test("a package is applied where every harness has the version of the policy", async () => {
+test("a package is applied if every harness has the policy's version", async () => {
   await using world = await createClientsWorld();
   await world.publish();
   const report = (instance_id: string, ...packages: object[]) =>
@@ -53,7 +53,7 @@ test("counts of a small fleet are always new; larger ones are kept for a minute,
   expect(countsIn(world)).toEqual({ reported: all, applied: all });
 });
 
-test("failures are grouped by what was reported, the most frequent first", async () => {
+test("failures are grouped by their text, most frequent first", async () => {
   await using world = await createClientsWorld();
   await world.publish();
   const failing = (instance_id: string, members: object) =>

@@ -1,4 +1,4 @@
-// Verdicts on the reports of a fleet: what a revision expects is prepared once, for however many workstations.
+// Verdicts on the reports of a fleet: the expectations of a revision are prepared once for any number of workstations.
 import { expect, test } from "bun:test";
 import { createEvaluator } from "../../../../src/domain/clients/verdict/verdict-cache.ts";
 import type { Revision } from "../../../../src/domain/governance/service.ts";

@@ -48,7 +48,7 @@ function evaluated(reported: Partial<Reported>, { document, audiences = {} }: Po
 const MATCHES: Evaluation = { verdict: "matches", reasons: [] };
 const differs = (...reasons: string[]): Evaluation => ({ verdict: "differs", reasons });
 
-test("a report in which everything is as the revision wants it matches", () => {
+test("a report that meets all expectations of the revision matches", () => {
   expect(evaluated({})).toEqual(MATCHES);
 });
 
@@ -58,12 +58,12 @@ describe("the revision of a report", () => {
     expect(evaluated({ configRevision: null })).toEqual({ verdict: "unknown", reasons });
   });
 
-  test("is unknown if the organization has none of that name, and the report says which", () => {
+  test("is unknown if the organization has no such revision, and the reason names it", () => {
     const reasons = [`the revision ${REVISION} is not one of this organization`];
     expect(evaluatedBy(undefined)).toEqual({ verdict: "unknown", reasons });
   });
 
-  test("is that of the attempt if there was one", () => {
+  test("is the revision of the attempt if there was one", () => {
     const attempt = { harness: "codex", revision: REVISION };
     const reported = { attempt, configRevision: "another", error: "disk full" };
     expect(evaluated(reported)).toEqual(differs("disk full", `the revision ${REVISION} is not applied`));

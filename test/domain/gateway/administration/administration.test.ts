@@ -75,7 +75,7 @@ test("keys are listed by address, filtered by state, problem and part of the add
   expect(await reasonOf(() => emails({ perPage: PER_PAGE_MAX + 1 }))).toBe("gateway_key.invalid");
 });
 
-test("neither the secret nor its wrapping nor its version is shown", async () => {
+test("the secret, its wrapping and its version are never shown", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -99,7 +99,7 @@ test("a user without a key is shown as missing", async () => {
   });
 });
 
-test("a failure is reported in the gateway's words at once, and in an operator's words while it lasts", async () => {
+test("a failure is reported first in the gateway's words, and later in words for operators", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.strangers.add(user.id);
@@ -139,7 +139,7 @@ test("a key that could not be replaced is reported and stays in use", async () =
   expect(directoryOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-1" });
 });
 
-test("nobody waits for an attempt of another process", async () => {
+test("a request does not wait for an attempt of another process", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
@@ -151,7 +151,7 @@ test("nobody waits for an attempt of another process", async () => {
   await first;
 });
 
-test("a user without access gets no key, and with gateway mode off nobody does", async () => {
+test("a user without access gets no key, and no user gets one while gateway mode is off", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org", { status: "suspended" });
   expect(await reasonOf(() => ensure(world, user))).toBe("gateway.no_access");
@@ -163,7 +163,7 @@ test("a user without access gets no key, and with gateway mode off nobody does",
   expect(await off.gateway.keys.revoke({ actor: off.operator, user: other })).toBe(false);
 });
 
-test("reconciling handles every key, whatever it waits for, and pending revocations", async () => {
+test("reconciling handles every key in any state, and pending revocations", async () => {
   await using world = await createGatewayWorld();
   const [ana, bob] = [await world.addUser("ana@example.org"), await world.addUser("bob@example.org")];
   world.upstream.strangers.add(bob.id);
@@ -215,7 +215,7 @@ test("a key that the gateway rejected is a problem until it is replaced", async 
   expect(directoryOf(world).list(world.organizationId, { withProblem: true }).total).toBe(0);
 });
 
-test("a revocation that two processes execute at once is done and recorded once", async () => {
+test("a revocation that two processes execute concurrently is done and recorded once", async () => {
   await using world = await createGatewayWorld();
   await queue(world, await world.addUser("ana@example.org"), "key-of-old");
   world.upstream.hold();

@@ -38,7 +38,7 @@ interface HeldCall {
   answer(): Promise<void>;
 }
 
-/** Starts an attempt whose response is delayed, like that of a slow gateway. */
+/** Starts an attempt whose response is delayed, as from a slow gateway. */
 async function heldAttempt(world: GatewayWorld, start: () => Promise<unknown>): Promise<HeldCall> {
   const before = world.upstream.calls;
   world.upstream.hold();
@@ -146,7 +146,7 @@ describe("a late response", () => {
     expect(rowOf(world, user)).toMatchObject({ state: "ready", externalId: "key-2" });
   });
 
-  test("does not queue the key that the row holds", async () => {
+  test("does not queue the key that is stored in the row", async () => {
     const { world, late, newer } = await overlapping(validate);
     await using _ = world;
     await late.answer();
@@ -330,7 +330,7 @@ describe("whether a user without a key gets one now:", () => {
     expect([rowOf(world, user)?.state, world.upstream.calls]).toEqual(["ready", 2]);
   });
 
-  test("gives a key while an attempt that somebody asked for is registered but not yet written", async () => {
+  test("gives a key while a requested attempt is registered but not yet written", async () => {
     const { world, user } = await failedOnce();
     await using _ = world;
     const manual = ask(world, user, true);

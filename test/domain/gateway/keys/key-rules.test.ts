@@ -22,7 +22,7 @@ describe("a provisioner's answer", () => {
   test.each<[string, Partial<ProvisionedKey>, string | undefined]>([
     ["nothing is missing", { credential }, undefined],
     ["nothing is missing if the key expires later", { expiresAtMs: NOW + 1 }, undefined],
-    ["nothing is missing without a credential beside a stored one", {}, undefined],
+    ["the credential may be missing if one is stored", {}, undefined],
     ["a blank id is missing", { externalId: " " }, "the provisioner returned no external id"],
     ["a blank alias is missing", { alias: "\t" }, "the provisioner returned no alias"],
     [
@@ -75,12 +75,12 @@ describe("an attempt", () => {
       { state: "recovering", ...spent(4, 5) },
     ],
     [
-      "opens another one after its end",
+      "opens another window after the first one ends",
       { ...rejected, ...since(REPLACEMENT_WINDOW_MS) },
       false,
       { state: "recovering", ...spent(1, 0) },
     ],
-    ["that a person asks for is not counted", { ...rejected, ...since(5) }, true, { state: "recovering" }],
+    ["that a person requested is not counted", { ...rejected, ...since(5) }, true, { state: "recovering" }],
   ])("%s", (_what, stored, manual, changes) => {
     expect(leaseChanges(row(stored), { nowMs: NOW, manual })).toEqual({ ...lease, ...changes });
   });

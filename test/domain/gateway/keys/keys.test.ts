@@ -70,7 +70,7 @@ test("the first ensure creates a key; the status has every member and nothing of
   expect(world.audited()).toContain("gateway_key.provision");
 });
 
-test("the status shows at once whatever changes the key, a user or a group, also in another process", async () => {
+test("the status immediately shows every change of the key, a user or a group, also from another process", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   const shown = () => world.gateway.keys.status(user).alias;
@@ -100,7 +100,7 @@ test("the status shows at once whatever changes the key, a user or a group, also
   expect(shown()).toBe("elsewhere");
 });
 
-test("a healthy key costs no call, also when somebody asks manually", async () => {
+test("a healthy key needs no call, also for a manual request", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -109,7 +109,7 @@ test("a healthy key costs no call, also when somebody asks manually", async () =
   expect(world.upstream.calls).toBe(1);
 });
 
-test("ten callers at once cause one call and get the same response", async () => {
+test("ten concurrent callers cause one call and get the same response", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   const responses = await Promise.all(Array.from({ length: 10 }, () => ensure(world, user)));
@@ -191,7 +191,7 @@ test("a manual call skips the wait", async () => {
   expect((await ensure(world, user, true)).status.status).toBe("ready");
 });
 
-test("an outage never turns a working key into an error; the problem is shown beside it", async () => {
+test("an outage never turns a working key into an error; the problem is shown with it", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -209,7 +209,7 @@ test("an outage never turns a working key into an error; the problem is shown be
 });
 
 test.each(["account_missing", "invalid_config", "conflict"] as const)(
-  "%s waits the longest at once and does not lengthen the waits after outages",
+  "%s immediately waits the maximum time and does not lengthen the waits after outages",
   async (code) => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
@@ -435,7 +435,7 @@ test("a change that could not be applied is reported until it is, after the usua
   expect(reasons().slice(3)).toEqual(["reconciliation_due"]);
 });
 
-test("a process that dies in an attempt leaves `recovering`; after the lease another one creates the key", async () => {
+test("a process that dies during an attempt leaves `recovering`; another process creates the key after the lease", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
@@ -450,7 +450,7 @@ test("a process that dies in an attempt leaves `recovering`; after the lease ano
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
 });
 
-test("the service takes over the attempt of a dead service at once and keeps that of a command", async () => {
+test("the service immediately takes over the attempt of a dead service, but not an attempt of a command", async () => {
   await using world = await createGatewayWorld();
   const [ana, ben] = [await world.addUser("ana@example.org"), await world.addUser("ben@example.org")];
   world.upstream.hold();
@@ -471,7 +471,7 @@ test("the service takes over the attempt of a dead service at once and keeps tha
   expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(0);
 });
 
-test("a key created for a user who lost access meanwhile is revoked and not stored", async () => {
+test("a key created for a user who has lost access is revoked and not stored", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();

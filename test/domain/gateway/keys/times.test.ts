@@ -58,7 +58,7 @@ describe("a key is checked again", () => {
     ["a day ahead of its expiry", NOW + 5 * DAY_MS, 1, 5 * DAY_MS - EXPIRY_AHEAD_MS],
     ["after half its life where that is less", NOW + DAY_MS, 1, DAY_MS / 2],
     ["after half its life, rounded down", NOW + 3, 1, 1],
-    ["at once where it has just expired", NOW, 1, 0],
+    ["immediately if it has just expired", NOW, 1, 0],
     ["after the interval where it lives longer", NOW + 30 * DAY_MS, 1, 10 * DAY_MS],
   ])("%s", (_what, expiresAtMs, fraction, afterMs) => {
     expect(at(expiresAtMs, fraction)).toBe(afterMs);
@@ -112,7 +112,7 @@ describe("the provisioner is called", () => {
   test.each<[string, KeyRow | undefined, Partial<ProvisionConditions>, string | undefined]>([
     ["where there is no row", undefined, {}, "missing"],
     ["not for a healthy key", row(), {}, undefined],
-    ["not for a healthy key that somebody asks for", row(), { manual: true }, undefined],
+    ["not for a requested key that is healthy", row(), { manual: true }, undefined],
     ["for a healthy key by force", row(), { force: true }, "reconciliation_due"],
     ["for a key that is due now", row({ nextAttemptAtMs: NOW }), {}, "reconciliation_due"],
     ["not at the end of what can be planned", row({ nextAttemptAtMs: NOW + 1_000 }), {}, undefined],

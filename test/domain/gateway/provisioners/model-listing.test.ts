@@ -34,7 +34,7 @@ const fingerprintOf = (model: object): string => {
 describe("a fingerprint", () => {
   test.each([
     ["other members in another order", { metadata: { b: [1, { d: 1, c: 2 }], a: 0 } }],
-    ["members that nobody asked for", { metadata: { a: 0, b: [1, { c: 2, d: 1 }] }, object: "model" }],
+    ["unrequested members", { metadata: { a: 0, b: [1, { c: 2, d: 1 }] }, object: "model" }],
     ["blanks around a name that is blank", { display_name: " ", metadata: { a: 0, b: [1, { c: 2, d: 1 }] } }],
   ])("is the same with %s", (_name, model) => {
     expect(fingerprintOf(model)).toBe(fingerprintOf({ metadata: { a: 0, b: [1, { c: 2, d: 1 }] } }));
@@ -63,7 +63,7 @@ describe("a source revision", () => {
     expect(revisionOf(" 7 ", "a")).toBe("7");
   });
 
-  test("is a digest of the ids, whatever their order, if none was given", () => {
+  test("is a digest of the ids in any order, if none was given", () => {
     expect(revisionOf(null, "a", "b")).toBe(revisionOf(undefined, "b", "a"));
     expect(revisionOf("", "a", "b")).not.toBe(revisionOf("", "a,b"));
     expect(revisionOf(null)).toMatch(/^[0-9a-f]{64}$/);

@@ -79,7 +79,7 @@ describe("the tag of a user's document", () => {
         expect(groups.tagOf(one) === groups.tagOf(other)).toBe(bytesOf(one) === bytesOf(other));
   });
 
-  test("has the same name after a restart, and another one for another document", () => {
+  test("has the same name after a restart, and a different name for a different document", () => {
     const names = (document?: object) => {
       const groups = new AudienceGroups(revisionOf(audiences, document), NO_GROUPS);
       return users.map((user) => groups.tagOf(user).name);
@@ -120,7 +120,7 @@ describe("cached documents", () => {
     expect(groups.viewOf("ben")).not.toBe(ben);
   });
 
-  test("include the requested one, whatever its size", () => {
+  test("include the requested one at any size", () => {
     const groups = new AudienceGroups(revisionOf(audiences), NO_GROUPS, 1);
     expect(groups.viewOf("ana")).toBe(groups.viewOf("ana"));
     expect(shown(groups, "ben")).toBe("b");

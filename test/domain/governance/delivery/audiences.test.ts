@@ -116,7 +116,7 @@ test("a user of another organization is unknown", () => {
 /** Someone in no group. */
 const alone = (id: string): Person => ({ id, groups: () => [] });
 
-test("a user outside of a package's audience gets neither the package nor its overrides, whatever its name", async () => {
+test("a user outside of a package's audience never gets the package or its overrides, whatever its name", async () => {
   await using world = await createGovernanceWorld();
   const { user } = await world.signedIn("member");
   const revision: Revision = await world.governance.publishing.publishExtensions(world.admin, {

@@ -35,7 +35,7 @@ const tagOf = (userId: string) => delivery.tagFor({ organizationId, userId }).na
 const change = (group: string, operation: object) =>
   scim.groups.patch(caller, group, { body: patchOf(operation) });
 
-test("members get the package at once, and those who leave lose it, without another revision", async () => {
+test("members immediately get the package, and lose it when they leave, without another revision", async () => {
   const engineers = await createGroup("Engineers", [ana]);
   const { id: revision } = await publish({
     guide: { scope: "users", user_ids: [cleo], group_ids: [engineers] },
@@ -81,7 +81,7 @@ test("a publication without group_ids keeps the stored groups, and an empty list
   expect(world.inForce().audiences).toEqual({});
 });
 
-test("a group that is gone gives nobody the package, and a new audience may not name it", async () => {
+test("a deleted group gives no user the package, and a new audience may not name it", async () => {
   const gone = await createGroup("Gone", [ana]);
   await publish({ guide: { scope: "users", user_ids: [ben], group_ids: [gone] } });
   await scim.groups.remove(caller, gone, {});

@@ -31,7 +31,7 @@ describe("a section of the file", () => {
     expect(world.count()).toBe(1);
   });
 
-  test("publishes its changes beside those of the dashboard", async () => {
+  test("publishes its changes and keeps those of the dashboard", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     await world.publish({ ttl_seconds: 60, required: true });
     expect(await world.start(withTtl(120))).toMatchObject({ outcome: "deployed", conflicts: [] });
@@ -166,7 +166,7 @@ describe("a place that both changed differently", () => {
   });
 });
 
-test("a package that file and dashboard added has the uses of the dashboard, whose package is in force", async () => {
+test("a package that file and dashboard added keeps the dashboard's uses, because the dashboard's package is published", async () => {
   const one = (version: string) => packageOf("one", { version, adapters: { codex: { skills_dir: "s" } } });
   const off = (settings: object) => ({ codex: { package_overrides: { one: { enabled: false, settings } } } });
   await using world = await createGovernanceWorld(sectionOf({}));

@@ -1,5 +1,5 @@
 // Settling places where the policy differs from the deployment file: keeping the value until the file changes there, or adopting
-// that of the file.
+// the file's value.
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { createGovernanceWorld, packageOf, refusalOf, sectionOf } from "../governance-world.ts";
 
@@ -53,7 +53,7 @@ test("CON-45 both values are listed; a side without a value lacks its member", a
   expect((await fileConflicts.list(organizationId)).version).toBe(version);
 });
 
-test("CON-45 a kept value is no conflict until the file changes there, and publishes nothing", async () => {
+test("CON-45 a kept value is not a conflict until the file changes there, and publishes nothing", async () => {
   const { version } = await fileConflicts.list(organizationId);
   const before = world.inForce();
   await fileConflicts.keep(admin, { version, paths: ["/ttl_seconds"] });
@@ -137,7 +137,7 @@ test("CON-45 a package that the file removed ends with the overrides that the po
   expect(document).toMatchObject({ packages: [], harnesses: { codex: { package_overrides: {} } } });
 });
 
-test("refuses a place that is no conflict, values that changed since, and a draft with a broken text", async () => {
+test("refuses a place without a conflict, values that have changed, and a draft with a broken text", async () => {
   const { version } = await fileConflicts.list(organizationId);
   const none = { kind: "not_found", reason: "policy_conflict.none" };
   for (const path of ["/required", "", "x", "/ttl_seconds/"]) {

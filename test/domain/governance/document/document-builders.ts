@@ -1,4 +1,4 @@
-// Policy documents for tests: minimal valid ones, in which a test changes one place.
+// Minimal valid policy documents, of which each test changes one place.
 
 import { checkDocument } from "../../../../src/domain/governance/document/check.ts";
 import { readDraft } from "../../../../src/domain/governance/document/draft.ts";

@@ -122,7 +122,7 @@ const membersText = (count: number): string =>
 const shapesText = (count: number): string =>
   `a: &a [${Array.from({ length: count - 2 }, (_, at) => `{x${at}: 1}`).join()}]\nb: *a\n`;
 
-/** @returns text with this many members of mappings beyond the first ones, of which an alias repeats half */
+/** @returns text with this many members of mappings beyond the first ones; an alias repeats half of them */
 function largeMappingsText(count: number): string {
   const mapping = (members: number) =>
     `{${Array.from({ length: SHAPE_MEMBERS_MAX + members }, (_, at) => `k${at}: 1`)}}`;
@@ -149,7 +149,7 @@ function jsonBytesText(count: number): string {
   return `a: &a ${"x".repeat((count - 14 - name.length) / 2)}\n${name}: *a\n`;
 }
 
-test("the limits of YAML are no looser than those of JSON", () => {
+test("the limits of YAML are at least as strict as those of JSON", () => {
   expect(YAML_VALUES_MAX).toBeLessThanOrEqual(JSON_VALUES_MAX);
   expect(YAML_DEPTH_MAX).toBeLessThanOrEqual(JSON_DEPTH_MAX);
 });
@@ -216,7 +216,7 @@ describe("a document as YAML", () => {
     expect(document).toEqual(full);
   });
 
-  test("is the same text for the same document, whatever the order of its members", () => {
+  test("is the same text for the same document, in any order of its members", () => {
     const reversed = Object.assign({}, Object.fromEntries(Object.entries(full).toReversed()), full);
     expect(Object.keys(reversed)).not.toEqual(Object.keys(full));
     expect(documentYaml(reversed)).toBe(documentYaml(full));

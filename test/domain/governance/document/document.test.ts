@@ -175,7 +175,7 @@ describe("names invalid places by their pointer", () => {
       ["/required_client_version"],
     ],
     [
-      "a pin that is no canonical version",
+      "a pin that is not a canonical version",
       documentWith({ required_client_version: "1.02.3" }),
       ["/required_client_version"],
     ],
@@ -367,7 +367,7 @@ describe("refuses endless nesting at its place", () => {
   });
 });
 
-test("repeats neither a URL nor a command, a variable or a token in a problem", () => {
+test("repeats no URL, command, variable or token in a problem", () => {
   const secret = "s3cr3t-value";
   const input = documentWith({
     gateway: { type: secret, token: secret, proxy_url: secret, auth_style: secret },

@@ -53,14 +53,14 @@ describe("INF-54 the generation of a stamped document", () => {
       false,
     ],
     [
-      "that asks for the generation without a cause",
+      "that requires the generation without a cause",
       { ...incomplete, contract_version: 4, required_capabilities: ["gateway_model_catalog"] },
       ON,
       3,
       false,
     ],
     [
-      "that asks for it without a gateway",
+      "that requires it without a gateway",
       { ...complete, contract_version: 4, required_capabilities: ["gateway_model_catalog"] },
       OFF,
       1,
@@ -140,7 +140,7 @@ describe("the delivered document", () => {
     expect(JSON.stringify(harnesses)).not.toContain("gateway_models");
   });
 
-  test("is the stored one where there is no list", () => {
+  test("is the stored one if there is no list", () => {
     const plain = allowing(["codex"], { codex: { managed_config: { model: "x" } } });
     expect(deliver(plain, ON).harnesses).toEqual(plain.harnesses);
   });

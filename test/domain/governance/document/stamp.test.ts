@@ -21,7 +21,7 @@ const varied = {
 
 describe("a stamped document", () => {
   const rows: [string, Json, typeof ON, Json][] = [
-    ["that needs nothing says nothing more", {}, OFF, { contract_version: 1 }],
+    ["that needs nothing gets nothing more", {}, OFF, { contract_version: 1 }],
     [
       "with a range names what ranges need",
       ranged,
@@ -35,7 +35,7 @@ describe("a stamped document", () => {
       { contract_version: 3, required_capabilities: VERSION_CAPABILITIES, minimum_client_version: "0.9.1" },
     ],
     [
-      "with bounds of availability alone does not",
+      "with only bounds of availability does not",
       { packages: [packageWith({ kimi: { introduced: "0.1.0" } })] },
       OFF,
       { contract_version: 1 },
@@ -61,7 +61,7 @@ describe("a stamped document", () => {
       },
     ],
     [
-      "outside of gateway mode has no block, whatever it said",
+      "outside of gateway mode has no block, whatever was stored",
       { gateway: { type: "litellm" } },
       OFF,
       { contract_version: 1 },
@@ -82,9 +82,9 @@ describe("a stamped document", () => {
       OFF,
       { contract_version: 3, required_capabilities: VERSION_CAPABILITIES, minimum_client_version: "0.2.0" },
     ],
-    ["keeps a contract version that was asked for", { contract_version: 2 }, OFF, { contract_version: 2 }],
+    ["keeps a requested contract version", { contract_version: 2 }, OFF, { contract_version: 2 }],
     [
-      "keeps capabilities that were asked for, once",
+      "keeps requested capabilities, once",
       { required_capabilities: ["gateway_inference_jwt", "versioned_state"], ...ranged },
       OFF,
       {
@@ -121,7 +121,7 @@ describe("a stamped document", () => {
     expect(minimum_client_version).toBe("0.0.0");
   });
 
-  test("has its members in a fixed order, whatever the input", () => {
+  test("has its members in a fixed order for any input", () => {
     const names = (document: GovernanceConfig): string => Object.keys(document).join();
     const stamped = stamp(draft(ranged), ON);
     expect(names(stamp(unstamped(stamped), ON))).toBe(names(stamped));

@@ -1,4 +1,4 @@
-// Values that a policy must not have, because somebody who reads it would get another value, and policies that have them already.
+// Values that a policy must not have, because a reader would get another value, and policies that already have them.
 import { expect, test } from "bun:test";
 import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
 import { safeDefault } from "../../../../src/domain/governance/document/safe-default.ts";

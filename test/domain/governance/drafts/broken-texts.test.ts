@@ -1,4 +1,4 @@
-// Texts of a draft that have problems: none replaces another one, and each is judged against the draft as it is.
+// Texts of a draft with problems: none replaces another, and each is checked against the current draft.
 import { describe, expect, test } from "bun:test";
 import { managedYaml } from "../../../../src/domain/governance/document/yaml.ts";
 import { typedProblems } from "../../../../src/domain/governance/drafts/draft-model.ts";
@@ -55,7 +55,7 @@ describe("a text with problems", () => {
     expect(JSON.stringify(problems)).not.toContain(secret);
   });
 
-  test("names its text, also beside one of another harness", async () => {
+  test("names its text, also if another harness has a problem", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const first = await drafts.saveHarness(world.ana, { version: 0 }, "codex", BROKEN);
@@ -77,7 +77,7 @@ describe("a problem with another part of the draft", () => {
     allowUnverifiedVersions: true,
   });
 
-  test("ends when that part changes: the text is taken as it was typed", async () => {
+  test("ends when that part changes: the text is accepted unchanged", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const served = await drafts.saveHarness(world.ana, { version: 0 }, "claude", range(since));

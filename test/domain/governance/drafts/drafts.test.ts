@@ -27,7 +27,7 @@ describe("a draft", () => {
     expect(world.count()).toBe(2);
   });
 
-  test("CON-49 keeps an invalid text as it was typed, and cannot be published with it", async () => {
+  test("CON-49 keeps an invalid text unchanged, and cannot be published with it", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const text = "revision: mine\n# a comment\nrequired: maybe\n";
@@ -45,7 +45,7 @@ describe("a draft", () => {
     });
   });
 
-  test("CON-49 refuses half a surrogate pair, which cannot be kept as it was typed", async () => {
+  test("CON-49 refuses half a surrogate pair, which cannot be kept unchanged", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const [whole, half] = ["# \ud83d\ude00\n", "# \ud83d\n"];
@@ -67,7 +67,7 @@ describe("a draft", () => {
     expect(drafts.own(world.ana)).toBeUndefined();
   });
 
-  test("keeps the order in which harnesses were published, whatever is saved first", async () => {
+  test("keeps the order in which harnesses were published, whichever is saved first", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const order = ["opencode", "claude", "codex"];
@@ -100,7 +100,7 @@ describe("a draft", () => {
     expect(draft.typed.harnesses.codex).toEqual({ input, problems: [] });
   });
 
-  test("assigns models to a harness, and writes the default model into the text as it was typed", async () => {
+  test("assigns models to a harness, and writes the default model into the unchanged text", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const input = { managedConfigYaml: "# ours\nmodel: a # pinned\nother: [1]\n", isAllowed: true };
@@ -121,7 +121,7 @@ describe("a draft", () => {
     expect(removed.typed.harnesses.codex?.input.managedConfigYaml).toBe("# ours\nother: [1]\n");
   });
 
-  test("refuses models with their problems, and beside a text that has problems", async () => {
+  test("refuses models with problems, and models of a harness whose text has problems", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const save = (version: number, input: Partial<Parameters<typeof drafts.saveModels>[2]>) =>
@@ -140,7 +140,7 @@ describe("a draft", () => {
     expect(await save(2, {})).toMatchObject({ reason: "policy_draft.broken_text" });
   });
 
-  test("saved in two places at once loses nothing: one of them is refused", async () => {
+  test("two concurrent saves lose nothing: one of them is refused", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const saves = [
@@ -226,7 +226,7 @@ describe("a draft", () => {
     }
   });
 
-  test("CON-51 ends by hand, or 30 days after its last save", async () => {
+  test("CON-51 ends when it is discarded, or 30 days after its last save", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const { id } = await drafts.savePolicy(world.ana, { version: 0 }, required);
@@ -273,17 +273,14 @@ describe("a comment is required", () => {
     [["codex"], []],
     [[], ["no harness is allowed"]],
     [["opencode", "kimi", "codex", "claude"], []],
-  ])(
-    "CON-58 requires a comment when no harness may run any longer: with %p allowed, %p",
-    async (allowed, reasons) => {
-      await using world = await createDraftWorld();
-      await world.publish({});
-      const text = managedText({ allowed_harnesses: allowed });
-      const draft = await world.governance.drafts.savePolicy(world.ana, { version: 0 }, text);
-      const { commentReasons } = await world.governance.draftPublishing.review(world.ana, draft);
-      expect(commentReasons).toEqual(reasons);
-    },
-  );
+  ])("CON-58 requires a comment when no harness may run: with %p allowed, %p", async (allowed, reasons) => {
+    await using world = await createDraftWorld();
+    await world.publish({});
+    const text = managedText({ allowed_harnesses: allowed });
+    const draft = await world.governance.drafts.savePolicy(world.ana, { version: 0 }, text);
+    const { commentReasons } = await world.governance.draftPublishing.review(world.ana, draft);
+    expect(commentReasons).toEqual(reasons);
+  });
 
   test("CON-55 requires a comment for a package that is removed", async () => {
     await using world = await createDraftWorld();

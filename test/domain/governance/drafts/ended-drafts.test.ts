@@ -5,7 +5,7 @@ import { users } from "../../../../src/domain/identity/tables.ts";
 import { managedText, refusalOf } from "../governance-world.ts";
 import { createDraftWorld } from "./draft-world.ts";
 
-test("CON-51 a publication that loses against a discard says that the draft has ended", async () => {
+test("CON-51 a publication after a concurrent discard reports that the draft has ended", async () => {
   await using world = await createDraftWorld();
   const { drafts, draftPublishing } = world.governance;
   const { id: draft, version } = await drafts.savePolicy(
@@ -19,7 +19,7 @@ test("CON-51 a publication that loses against a discard says that the draft has 
   expect(world.count()).toBe(1);
 });
 
-test("CON-51 a save of a draft that ended says so, also if it ends during the save", async () => {
+test("CON-51 saving an ended draft reports the end, also if the draft ends during the save", async () => {
   await using world = await createDraftWorld();
   const { drafts } = world.governance;
   const text = managedText({ required: true });

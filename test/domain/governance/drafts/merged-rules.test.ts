@@ -1,4 +1,4 @@
-// A merge of two valid policies may break a rule of one member. The review says so, and nothing of it is published.
+// A merge of two valid policies may break a rule of one member. The review reports it, and nothing is published.
 import { describe, expect, test } from "bun:test";
 import { typedProblems } from "../../../../src/domain/governance/drafts/draft-model.ts";
 import { changesIn } from "../../../../src/domain/governance/shown/change-list.ts";
@@ -7,7 +7,7 @@ import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
 
 const local = { name: "x", command: "/x" };
 
-/** Publishes servers of Codex at once, as another administrator. */
+/** Publishes servers of Codex directly, as another administrator. */
 const publishServers = ({ governance, admin, inForce }: DraftWorld, ...codex: object[]) =>
   governance.publishing.publishExtensions(admin, {
     baseRevision: inForce().id,
@@ -72,7 +72,7 @@ test("CON-55 the review after a merge lists only what changes", async () => {
   expect(merged.draft).toMatchObject({ changes: 1 });
 });
 
-test("CON-53 an order that both changed is asked for by its names, and a server that one added stays", async () => {
+test("CON-53 an order that both changed is a decision that lists the names, and a server that one added stays", async () => {
   await using world = await createDraftWorld();
   const { drafts, draftPublishing } = world.governance;
   const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => ({ name, command: `/${name}` }));
@@ -97,7 +97,7 @@ test("CON-53 an order that both changed is asked for by its names, and a server 
   }
 });
 
-test("CON-53 what a draft says of a package that was removed meanwhile ends with the package", async () => {
+test("CON-53 a draft's changes to a package end when another revision removes the package", async () => {
   await using world = await createDraftWorld();
   const { drafts, draftPublishing, publishing } = world.governance;
   const { user } = await world.signedIn("member");
@@ -151,13 +151,13 @@ const codexLayout = { adapters: { codex: { skills_dir: "skills" } } };
 const only = (...user_ids: string[]) => ({ scope: "users" as const, user_ids });
 const EVERYBODY = { scope: "organization", user_ids: [] };
 
-/** @returns what publishes packages with their rules at once, as another administrator */
+/** @returns a function that directly publishes packages with their rules, as another administrator */
 const publisherOf =
   ({ governance, admin, inForce }: DraftWorld) =>
   (packages: object[], rules: object = {}) =>
     governance.publishing.publishExtensions(admin, { baseRevision: inForce().id, packages, ...rules });
 
-test("CON-53 an audience is one value: a merge of two never leaves a package to nobody", async () => {
+test("CON-53 an audience is one value: merging two never leaves a package without users", async () => {
   await using world = await createDraftWorld();
   const { drafts, draftPublishing } = world.governance;
   const [ana = "", ben = ""] = [world.ana.id, world.ben.id].map(String);
@@ -227,7 +227,7 @@ test.each(["mine", "theirs"] as const)(
   },
 );
 
-test("CON-53 a layout is that of its archive: the archive of one author never gets the layout of another", async () => {
+test("CON-53 a layout belongs to its archive: the archive of one author never gets the layout of another", async () => {
   await using world = await createDraftWorld();
   const { drafts, draftPublishing } = world.governance;
   const publish = publisherOf(world);
@@ -239,7 +239,7 @@ test("CON-53 a layout is that of its archive: the archive of one author never ge
   expect(JSON.parse(undecided.text).map(({ path }: { path: string }) => path)).toEqual(["/packages/one"]);
 });
 
-test("CON-62 a former audience is published again, although somebody in it has left, with a warning", async () => {
+test("CON-62 a former audience with a user who has left is published again with a warning", async () => {
   await using world = await createDraftWorld();
   const { drafts, draftPublishing } = world.governance;
   const { user } = await world.signedIn("member");
@@ -301,7 +301,7 @@ describe("CON-54 after a merge that breaks rules of two harnesses", () => {
     expect((await draftPublishing.review(world.ana, both)).problems).toEqual([]);
   });
 
-  test("other parts are edited meanwhile, and the review counts what they add", async () => {
+  test("other parts are edited before that, and the review counts what they add", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const merged = await createBrokenMerge(world);
@@ -317,7 +317,7 @@ describe("CON-54 after a merge that breaks rules of two harnesses", () => {
     expect(await refusalOf(() => publishing)).toMatchObject({ reason: "governance.invalid" });
   });
 
-  test("one range is corrected while a package is still not served, whichever version its problem names then", async () => {
+  test("one range is corrected while a package is still not served, whichever version its problem names", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     await world.publish(policy(`>=${since}, <3`, ">=0.145.0, <1"));

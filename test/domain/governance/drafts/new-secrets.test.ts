@@ -27,7 +27,7 @@ test("CON-144 a secret is new if its place had another value", () => {
   });
 });
 
-test("CON-144 references to variables are no secrets", () => {
+test("CON-144 references to variables are not secrets", () => {
   const after = withConfig({ api_key: "$KEY", token: "os.environ/KEY" }, ["--token=$KEY"]);
   expect(newSecretsOf(safeDefault(), after).named).toEqual([]);
 });

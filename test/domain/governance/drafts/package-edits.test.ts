@@ -44,7 +44,7 @@ test("a package is replaced in its place, and keeps its audience and its overrid
   expect(document.harnesses.codex).toEqual(world.inForce().document.harnesses.codex);
 });
 
-test("a new package is added after the others, and is for everybody", async () => {
+test("a new package is added after the others, and is for all users", async () => {
   await using world = await createPackageWorld();
   const added = packageOf("added");
   const { document, audiences } = await world.governance.drafts.takePackage(world.ana, FIRST, added);
@@ -60,7 +60,7 @@ test("a package is removed with its audience and its override; MCP servers stay"
   expect(document.harnesses.codex).toMatchObject({ package_overrides: {}, mcp: [server] });
 });
 
-test("an audience is replaced, and taken back", async () => {
+test("an audience is replaced, and removed", async () => {
   await using world = await createPackageWorld();
   const { drafts } = world.governance;
   const first = await drafts.audience(world.ana, FIRST, "tool", audienceIn(world));

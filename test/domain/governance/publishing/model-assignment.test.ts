@@ -122,7 +122,7 @@ describe("an assignment", () => {
 });
 
 describe("a refused assignment", () => {
-  test("names every wrong id and the wrong model at once, before the base is checked", async () => {
+  test("names all wrong ids and the wrong model together, before the base is checked", async () => {
     const world = await site();
     const wrong = assign(world, ["a", " b", "a"], { defaultModel: "c", baseRevision: "stale" });
     expect(await refusalOf(() => wrong)).toMatchObject({

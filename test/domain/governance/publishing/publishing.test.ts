@@ -150,7 +150,7 @@ describe("the policy", () => {
     expect(document.contract_version).toBe(1);
   });
 
-  test("accepts a comment of the maximum length and no longer one", async () => {
+  test("accepts a comment of the maximum length, but not a longer one", async () => {
     await using world = await createGovernanceWorld();
     const publish = (length: number, ttl: number) =>
       world.governance.publishing.publishPolicy(world.admin, {
@@ -435,7 +435,7 @@ describe("rolling back", () => {
   });
 });
 
-test("a revision stays the same object while it is current, and another process's publication appears at once", async () => {
+test("a revision stays the same object while it is current, and another process's publication appears immediately", async () => {
   await using world = await createGovernanceWorld();
   const { organizationId } = world.world;
   const before = world.governance.revisions.current(organizationId);

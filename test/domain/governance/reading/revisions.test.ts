@@ -107,7 +107,7 @@ test("keeps a limited number of revisions in memory and evicts the least recentl
   expect(oldest && read(oldest.revision)).toEqual(oldest?.object);
 });
 
-test("a publication of another process is current here at once, and two processes cannot both win", async () => {
+test("a publication of another process is current here immediately, and two processes cannot both win", async () => {
   await using world = await createGovernanceWorld();
   await using other = elsewhere(world);
   const { organizationId } = world.world;

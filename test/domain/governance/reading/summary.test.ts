@@ -20,7 +20,7 @@ test("CON-61 the first revision has no former one", () => {
   expect(runSynchronously(summaryOf(undefined, policy()))).toBe("first policy");
 });
 
-test("CON-61 a revision that differs in nothing has no words", () => {
+test("CON-61 a revision without changes has an empty summary", () => {
   expect(runSynchronously(summaryOf(policy(), policy({ revision: "another" })))).toBe("");
 });
 

@@ -29,7 +29,7 @@ const foundIn = (managed_config: object): string[] => {
   return found;
 };
 
-describe("CON-144 a text under a name that says nothing is a secret", () => {
+describe("CON-144 a text under an ordinary name is a secret", () => {
   test.each([
     ["a bearer token", "Authorization: Bearer abc"],
     ["a bearer token in a command", "curl -H 'Authorization: Bearer abc' https://example.com"],
@@ -71,7 +71,7 @@ describe("CON-144 a text under a name that says nothing is a secret", () => {
   });
 });
 
-describe("CON-144 a text under a name that says nothing is no secret", () => {
+describe("CON-144 a text under an ordinary name is not a secret", () => {
   test.each([
     ...["claude-3-5-sonnet-20241022", "gpt-4o-mini-2024-07-18", "Qwen2-5-Coder-32B-Instruct-GPTQ"],
     ...["Meta-Llama-3-1-405B-Instruct", "Mixtral-8x7B-Instruct-v0-1", "openai/gpt-oss-120b", "sk-SK"],
@@ -191,7 +191,7 @@ test("an export refers to a number as a number", () => {
   expect(yaml).toContain(`password: os.environ/${variable}:number\n`);
 });
 
-/** Each took minutes or seconds if the search repeated itself; the limit is that of the test. */
+/** Each would take seconds or minutes if the search repeated itself; only the test's time limit applies. */
 test.each([
   ...["=", ":", "a=", "token=;", "token:;", "token:\n", " token =", "://", "://a:", "://a@", "bearer "],
   ...[

@@ -7,7 +7,7 @@ const textOf = (members: Parameters<typeof documentWith>[0]) => JSON.stringify(d
 const settings = (managed_config: Record<string, unknown>) =>
   textOf({ harnesses: { codex: { managed_config, mcp: [], package_overrides: {} } } });
 
-test("CON-55 a changed line stands beside the one that it replaces, with its number and its neighbors", () => {
+test("CON-55 a changed line is paired with the line that it replaces, with its number and its neighbors", () => {
   const [before, after] = [settings({ a: 1, b: 2, c: 3 }), settings({ a: 1, b: 5, c: 3, d: 4 })];
   const hunks = textDifference({ before, after }) ?? [];
   expect(hunks).toHaveLength(1);
@@ -26,7 +26,7 @@ test("CON-55 a changed line stands beside the one that it replaces, with its num
   expect(hunks[0]?.[0]).toMatchObject({ isChanged: false });
 });
 
-test("CON-55 the id of a revision is no difference", () => {
+test("CON-55 the id of a revision is not a difference", () => {
   expect(textDifference({ before: textOf({ revision: "a" }), after: textOf({ revision: "b" }) })).toEqual([]);
 });
 

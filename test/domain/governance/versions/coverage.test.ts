@@ -143,7 +143,7 @@ describe("one package", () => {
       { packages: [claude(helper("h"))], requirement: ">=2.1.253" },
       [RANGE],
     ],
-    ["a range that holds nothing at all", { packages: [], requirement: ">2.1, <2.1.5" }, [RANGE]],
+    ["an empty range", { packages: [], requirement: ">2.1, <2.1.5" }, [RANGE]],
     [
       "a range beyond the ceiling is fine when opted into",
       { packages: [claude(plugin)], requirement: ">=2.1.253", isOpen: true },
@@ -207,7 +207,7 @@ describe("commands of several packages", () => {
       ["/packages/0/adapters/claude", "/packages/1/adapters/claude"],
     ],
     [
-      "a name that only one variant has meets nobody there",
+      "a name that only one variant has does not conflict there",
       {
         packages: [
           claude({ ...plugin, variants: [{ introduced: "2.1.0", ...helper("h") }] }),

@@ -87,12 +87,12 @@ describe("the layout for a version", () => {
     ["is none for a pre-release of its start", bounded, "1.0.0-rc.1", undefined],
     ["is still there for a pre-release of its end", bounded, "2.0.0-rc.1", "fallback"],
     ["is none from its end on", bounded, "2.0.0", undefined],
-    ["is the variant's where one holds the version", withGap, "1.1.0", "1.1.0"],
+    ["is the variant's if one contains the version", withGap, "1.1.0", "1.1.0"],
     ["is the fallback where a variant has just ended", withGap, "1.2.0", "fallback"],
     ["is the fallback before the first variant", withGap, "1.0.5", "fallback"],
     ["is the last variant's up to the end", withGap, "1.9.9", "1.5.0"],
     ["is the variant's without a fallback", noFallback, "0.5.0", "0.0.0"],
-    ["is the open-ended variant's for whatever comes", noFallback, "99.0.0", "1.0.0"],
+    ["is the open-ended variant's for all later versions", noFallback, "99.0.0", "1.0.0"],
     ["is none for an invalid version", bounded, "one", undefined],
   ];
   test.each(rows)("%s", (_name, adapter, version, expected) => {

@@ -38,7 +38,7 @@ const ODD = [
 ];
 
 describe.each([true, false])("the search, its index being filled: %p,", (isFilled) => {
-  test("finds literal text in any case, of addresses and subjects, whatever its length", async () => {
+  test("finds literal text of any length and case in addresses and subjects", async () => {
     await using world = await createIdentityWorld();
     await addUsers(world, ODD);
     if (isFilled) expect(await index(world)).toBe(ODD.length);
@@ -135,7 +135,7 @@ describe("among many users", () => {
     }
   });
 
-  test("a page of few is that of a look at every user", async () => {
+  test("a page of few results equals that of a full scan", async () => {
     await using world = await many(1_200);
     const { identity, organizationId } = world;
     const read = (query: { q?: string; page: number; status?: string }) =>

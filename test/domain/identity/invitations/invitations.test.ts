@@ -52,7 +52,7 @@ test("a link opened twice at the same moment admits one user", async () => {
   expect(results.filter((result) => result === "invitation.unavailable")).toHaveLength(1);
 });
 
-test("a link that is canceled or expires while the password is hashed admits nobody", async () => {
+test("a link that is canceled or expires while the password is hashed admits no one", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const first = await invitations.create(world.operator, ANN);
@@ -171,7 +171,7 @@ test("SSO-3 if the provider admits invited people, a link is made and its passwo
   );
 });
 
-test("SSO-3 if the identity provider decides, nobody is invited, renewed or admitted", async () => {
+test("SSO-3 if the identity provider decides, no one is invited, renewed or admitted", async () => {
   await using world = await createIdentityWorld({ mode: "oidc" });
   const { invitations } = world.identity;
   const refused = [
@@ -247,13 +247,16 @@ test("regenerating creates a new link and ends the old one", async () => {
   expect(world.audited()[1]).toBe("invitation.regenerate");
 });
 
-test.each(["resend", "regenerate"] as const)("%p is refused for what is no longer pending", async (verb) => {
-  await using world = await createIdentityWorld();
-  const { invitations } = world.identity;
-  const { invitation } = await invitations.create(world.operator, ANN);
-  await invitations.cancel(world.operator, invitation.id);
-  const before = world.audited();
-  expect(await reasonOf(() => invitations[verb](world.operator, invitation.id))).toBe("invitation.closed");
-  expect(await reasonOf(() => invitations[verb](world.operator, "unknown"))).toBe("invitation.not_found");
-  expect(world.audited()).toEqual(before);
-});
+test.each(["resend", "regenerate"] as const)(
+  "%p is refused for an invitation that is no longer pending",
+  async (verb) => {
+    await using world = await createIdentityWorld();
+    const { invitations } = world.identity;
+    const { invitation } = await invitations.create(world.operator, ANN);
+    await invitations.cancel(world.operator, invitation.id);
+    const before = world.audited();
+    expect(await reasonOf(() => invitations[verb](world.operator, invitation.id))).toBe("invitation.closed");
+    expect(await reasonOf(() => invitations[verb](world.operator, "unknown"))).toBe("invitation.not_found");
+    expect(world.audited()).toEqual(before);
+  },
+);

@@ -75,7 +75,7 @@ describe("a link", () => {
     ]);
   });
 
-  test("refuses a void link as void, whatever the password", async () => {
+  test("refuses a void link as void with any password", async () => {
     await using world = await createLinkWorld();
     const { token } = await world.give();
     await world.set(token);
@@ -139,7 +139,7 @@ describe("a link", () => {
     expect(await reasonOf(() => world.set(new Secret("none")))).toBe(UNAVAILABLE);
   });
 
-  test("is counted while it works, for its user and for everybody", async () => {
+  test("is counted while it is valid, for its user and in total", async () => {
     await using world = await createLinkWorld();
     const counts = () => [world.links.countOpen(), world.links.countOpen(world.ada.id)];
     const other = await world.addUser("other@example.com");
@@ -153,7 +153,7 @@ describe("a link", () => {
     expect(counts()).toEqual([0, 0]);
   });
 
-  test("clears the wrong passwords of its user, and of nobody else", async () => {
+  test("clears the wrong passwords of its user only", async () => {
     await using world = await createLinkWorld();
     const { token } = await world.give();
     await world.db.write((tx) => {
@@ -246,7 +246,7 @@ describe("what voids an open link", () => {
       ({ identity, operator, admin }) => identity.users.setStatus(operator, admin.id, "suspended"),
     ],
     [
-      "a demotion of the administrator who gave it, for good",
+      "permanently, a demotion of the administrator who created it",
       async ({ identity, operator, admin }) => {
         await identity.users.setRole(operator, admin.id, "member");
         await identity.users.setRole(operator, admin.id, "admin");

@@ -1,4 +1,4 @@
-// What a user loses in addition to the logins, for every way in which role, status or address change.
+// What a user loses besides the logins, for every operation that changes role, status or address.
 import { expect, test } from "bun:test";
 import type { User } from "../../../../src/domain/identity/model.ts";
 import {

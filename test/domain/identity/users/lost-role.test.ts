@@ -1,4 +1,4 @@
-// Pending invitations end with the role of their sender: for every way in which an administrator loses the role.
+// Pending invitations end with the role of their sender, for every operation that removes the role.
 import { expect, test } from "bun:test";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import type { User } from "../../../../src/domain/identity/service.ts";
@@ -135,7 +135,7 @@ test("invitations from other administrators and from the operator stay", async (
     expect(await invitations.accept({ token, password: PASSWORD })).toMatchObject({ status: "active" });
 });
 
-test("an invitation whose inviter lost the role while it was written admits nobody", async () => {
+test("an invitation whose inviter lost the role while it was written admits no one", async () => {
   await using world = await createIdentityWorld();
   await world.addUser("boss@example.com", { role: "admin" });
   const inviter = await world.addUser("ann@example.com", { role: "admin" });

@@ -1,5 +1,5 @@
 // Accounts of an identity provider: how they are created, what they take over, what remains of them, and that an address may be
-// that of removed accounts.
+// reused after removal.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/domain/identity/tables.ts";

@@ -56,7 +56,7 @@ test("names all problems of a new user together and writes nothing", async () =>
   expect(world.audited()).toEqual([]);
 });
 
-test("an address belongs to one user, in any case, even if two are created at once", async () => {
+test("an address belongs to one user, in any letter case, even if two are created concurrently", async () => {
   await using world = await createIdentityWorld();
   const create = (email: string) =>
     reasonOf(() =>
@@ -217,7 +217,7 @@ test.each([
   ).toEqual(response);
 });
 
-test("a user is found by id, or by address in any case, whatever the status", async () => {
+test("a user of any status is found by id, or by address in any letter case", async () => {
   await using world = await createIdentityWorld();
   const { users } = world.identity;
   const ann = await world.addUser("ann@example.com", { status: "removed" });

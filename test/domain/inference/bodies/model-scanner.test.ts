@@ -25,7 +25,7 @@ describe("the scanner of a request body finds the model (INF-40)", () => {
     ["after white space and a byte order mark", '\uFEFF \n{ "a" : 1 , "model" \t:\r\n "willow-2" }'],
     ["spelled with escapes", '{"mod\\u0065l":"willow\\u002d2"}'],
     [
-      "beside members of the same name further down",
+      "with members of the same name further down",
       '{"input":{"model":"other"},"tools":[{"model":"x"}],"model":"willow-2"}',
     ],
     ["behind a prompt that looks like it", '{"input":"\\",\\"model\\":\\"other\\"","model":"willow-2"}'],
@@ -91,7 +91,7 @@ describe("the scanner of a request body finds the model (INF-40)", () => {
     expect(scan(`{"${name}":["oak-9"],"model":"willow-2"}`)).toEqual(found("willow-2"));
   });
 
-  test("agrees with JSON.parse on any object, whatever its prompts hold", () => {
+  test("agrees with JSON.parse on any object with any prompts", () => {
     const member = fc.oneof(
       fc.json(),
       fc.string().map((text) => JSON.stringify(text)),

@@ -1,4 +1,4 @@
-// The token counts of a response: read from its first and last bytes, whatever the chunks are.
+// The token counts of a response, read from its first and last bytes in chunks of any size.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AnswerEnds, HEAD_BYTES, TAIL_BYTES } from "../../../../src/domain/inference/bodies/answer-ends.ts";
@@ -61,7 +61,7 @@ describe("usage is read at the end of a response (INF-41)", () => {
     expect(usageOf(filler + CHAT.events.join(""), { pieceBytes: 333 })).toMatchObject(reported(CHAT));
   });
 
-  test("reads usage from a long JSON response that states it first", () => {
+  test("reads usage from a long JSON response that begins with it", () => {
     const { usage } = JSON.parse(CHAT.json);
     expect(usageOf(JSON.stringify({ usage, text: "x".repeat(100_000) }))).toMatchObject(reported(CHAT));
   });
@@ -77,7 +77,7 @@ describe("usage is read at the end of a response (INF-41)", () => {
     });
   });
 
-  test("reads no usage where the response ended before it was stated", () => {
+  test("reads no usage if the response ended before it", () => {
     expect(usageOf(RESPONSES.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
     expect(usageOf(CHAT.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
   });
@@ -88,20 +88,20 @@ describe("usage is read at the end of a response (INF-41)", () => {
     ["an object that is cut", '{"usage":{"prompt_tokens":5'],
     ["a tool with a parameter of that name", '{"tools":[{"properties":{"usage":{"type":"string"}}}]}'],
     ["text that quotes it", JSON.stringify({ text: '"usage":{"prompt_tokens":5}' })],
-    ["counts that are no counts", '{"usage":{"prompt_tokens":-1,"completion_tokens":"7"}}'],
+    ["counts that are not numbers", '{"usage":{"prompt_tokens":-1,"completion_tokens":"7"}}'],
     ["bytes that are no text", Uint8Array.from({ length: 600 }, (_, at) => at * 37)],
   ])("reads no usage for %s", (_, answer) => {
     expect(usageOf(answer)).toEqual(NO_USAGE);
   });
 
-  test("keeps the last of several, past one that counts nothing", () => {
+  test("keeps the last of several, also if a later one counts nothing", () => {
     const answer =
       '{"usage":{"input_tokens":1}} {"usage":{"input_tokens":8,"output_tokens":2}} {"usage":{"type":"x"}}';
     expect(usageOf(answer)).toMatchObject({ inputTokens: 8, outputTokens: 2 });
   });
 });
 
-test("the ends of a response are its first and last bytes, whatever the pieces", () => {
+test("the ends of a response are its first and last bytes, in chunks of any size", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 60, size: "max" }), (lengths) => {
       const ends = new AnswerEnds();

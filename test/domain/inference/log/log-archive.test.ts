@@ -40,7 +40,7 @@ test("INF-48 an exported day has its type, and a key below the prefix", async ()
 });
 
 test.each(["unkept", "ignored"] as const)(
-  "INF-48 a store that keeps other bytes is noticed, and they are removed: digests %s",
+  "INF-48 a store that keeps other bytes is detected, and they are removed: digests %s",
   async (digests) => {
     await using site = siteOf({ digests });
     site.store.instead = ({ method }) => {
@@ -55,7 +55,7 @@ test.each(["unkept", "ignored"] as const)(
   },
 );
 
-test("INF-48 a refusal names what the store answered, without address, bucket and key id", async () => {
+test("INF-48 a refusal contains the store's error code, but no address, bucket or key id", async () => {
   await using site = siteOf();
   site.store.keys = { ...TEST_KEYS, secretAccessKey: "another" };
   const { reason, message } = await refusalOf(putLines(site.archive, NAME, lines));
@@ -65,7 +65,7 @@ test("INF-48 a refusal names what the store answered, without address, bucket an
   ]);
 });
 
-test("INF-48 a store that stalls in the middle is given up", async () => {
+test("INF-48 an export to a store that stalls is aborted", async () => {
   await using site = siteOf();
   site.store.instead = () => new Promise(() => {});
   expect((await refusalOf(putLines(site.archive, NAME, lines))).reason).toBe("object_store.unreachable");

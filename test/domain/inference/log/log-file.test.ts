@@ -93,7 +93,7 @@ describe("INF-43 the file", () => {
     openLogForReading(file)?.close();
   });
 
-  test("is released when it is closed, however many statements are left", () => {
+  test("is released when it is closed, with any number of statements left", () => {
     const database = openLogFile(file);
     const statements = Array.from({ length: 100 }, (_, at) => database.prepare(`SELECT ${at}`));
     const open = () => {
@@ -144,7 +144,7 @@ describe("limits of reading", () => {
     );
   }
 
-  test("a search counts rows up to its limit, and says that there are more", () => {
+  test("a search counts rows up to its limit, and reports that there are more", () => {
     using database = openLogFile(file);
     fill(database, COUNTED_MAX - 1);
     for (const step of [-1, 0, 1]) {
@@ -196,7 +196,7 @@ describe("limits of reading", () => {
       earlier,
     );
 
-  test.each([-1, 0, 1])("a look takes %i rows more than its limit only up to it", (step) => {
+  test.each([-1, 0, 1])("a scan reads at most its limit of rows, with %i more present", (step) => {
     using database = openLogFile(file);
     fill(database, ROWS_MAX + step);
     const follower = followerOf(ROWS_MAX + step);
@@ -204,7 +204,7 @@ describe("limits of reading", () => {
     expect(follower.next()).toHaveLength(Math.max(step, 0));
   });
 
-  test("running requests up to the limit are shown at their end, and one more at once", () => {
+  test("running requests up to the limit are shown when they end, and one more immediately", () => {
     using database = openLogFile(file);
     fill(database, RUNNING_MAX + 1, { outcome: null });
     const follower = followerOf(RUNNING_MAX + 1);
@@ -228,7 +228,7 @@ function* numbersBelow(max: number): Generator<number> {
   }
 }
 
-test("INF-45 a search finds exactly the rows that contain the literal text, whatever its characters are", () => {
+test("INF-45 a search finds exactly the rows that contain the literal text, with any characters", () => {
   using database = openLogFile(file);
   const draw = numbersBelow(CHARACTERS.length);
   const textOf = (length: number) =>

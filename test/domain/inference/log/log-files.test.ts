@@ -62,7 +62,7 @@ async function write(number: number): Promise<void> {
 }
 
 describe.each(CHANGES)("somebody who %s", (_, change, { what, isKept }) => {
-  test("INF-43 loses no later row, and INF-44 the log of the service says what happened, once", async () => {
+  test("INF-43 loses no later row, and INF-44 the log of the service reports the cause once", async () => {
     await write(1);
     change();
     await write(2);
@@ -78,7 +78,7 @@ describe.each(CHANGES)("somebody who %s", (_, change, { what, isKept }) => {
     ]);
   });
 
-  test("INF-56 changes no sum that this process still has to count", async () => {
+  test("INF-56 changes no sum that this process has not counted yet", async () => {
     const { running } = log;
     const key = { organizationId: "o", userId: "u", model: "m", harness: "h" };
     const use = (requests: number, day = 1) =>

@@ -1,4 +1,4 @@
-// Summaries of the request log: stored sums equal those of the rows, whatever happens to the rows in the meantime.
+// Summaries of the request log: stored sums equal those of the rows, after any changes of the rows.
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -160,7 +160,7 @@ describe("a query of a summary", () => {
     else expect(read).toThrow(expect.objectContaining({ reason: "request_log.invalid" }));
   });
 
-  test("has days of its zone, also where clocks are changed", () => {
+  test("has days of its zone, also across clock changes", () => {
     const [fromMs, nowMs] = [Date.UTC(2026, 9, 24, 12), Date.UTC(2026, 9, 26, 12)];
     const { search } = readSummaryQuery(
       { fromMs, bucket: "day", zone: "Europe/Berlin" },

@@ -48,7 +48,7 @@ describe("INF-51 the state of a model", () => {
     ["seen again as it was", [[described], [described]], "available"],
     ["with another name", [["a"], [described]], "changed"],
     ["with other metadata", [[described], [other]], "changed"],
-    ["with another name, and as it was again", [["a"], [described], ["a"]], "available"],
+    ["with another name, and then restored", [["a"], [described], ["a"]], "available"],
     ["no longer offered", [["a"], []], "removed"],
     ["that was changed and is no longer offered", [["a"], [described], []], "removed"],
     ["back as it was", [["a"], [], ["a"]], "available"],
@@ -64,7 +64,7 @@ describe("INF-51 the state of a model", () => {
     expect(statesOf(world)).toEqual({ a: state });
   });
 
-  test("reports an assigned model that was never offered as unknown, and nothing else about it", async () => {
+  test("reports an assigned model that was never offered only as unknown", async () => {
     const world = await site();
     offer(world, "b");
     await refresh(world);
@@ -109,7 +109,7 @@ describe("INF-51 the state of a model", () => {
     expect(timesOf()).toEqual([0, MINUTE_MS, 2 * MINUTE_MS]);
   });
 
-  test("changes no assignment, whatever the gateway offers", async () => {
+  test("never changes an assignment, whatever the gateway offers", async () => {
     const world = await site();
     await assign(world, "codex", "a");
     const before = world.inForce();
@@ -128,7 +128,7 @@ describe("INF-51 acknowledging a changed model", () => {
     return viewOf(world).models[0]?.fingerprint ?? "";
   };
 
-  test("names every figure that differs from what was acknowledged, also after another change", async () => {
+  test("names every figure that differs from the acknowledged one, also after another change", async () => {
     const world = await site();
     const differences = () => viewOf(world).models.flatMap(modelDifferences);
     const offerNext = async (more: object) => {
@@ -158,7 +158,7 @@ describe("INF-51 acknowledging a changed model", () => {
     expect(differences()).toEqual([{ figure: "name", before: undefined, after: "A" }]);
   });
 
-  test("names no former figures where none were kept, until the model is again as it was acknowledged", async () => {
+  test("names no former figures if none were kept, until the model matches the acknowledged one again", async () => {
     const world = await site();
     await change(world);
     await world.world.db.write(
@@ -312,7 +312,7 @@ describe("INF-50 a refresh", () => {
     expect(statesOf(world)).toEqual({ new: "available" });
   });
 
-  test("records a refresh by a person with its result, whatever that is", async () => {
+  test("records a refresh by a person with any result", async () => {
     const world = await site();
     const { modelCatalog } = world.domain;
     offer(world, "a");
@@ -420,14 +420,14 @@ describe("INF-55 the models that requests may name", () => {
       modelPolicy,
     });
 
-  test("allows any model if there is no policy for models", async () => {
+  test("allows any model without a policy for models", async () => {
     const world = await site();
     await assign(world, "codex", "a");
     expect(allowedIn(world, "off")()).toBeUndefined();
   });
 
   test.each(["log", "refuse"] as const)(
-    "allows the models assigned to allowed agents with %s, from the policy in force",
+    "allows the models assigned to allowed agents with %s, from the current policy",
     async (modelPolicy) => {
       const world = await site();
       const allowed = allowedIn(world, modelPolicy);
@@ -448,7 +448,7 @@ describe("INF-55 the models that requests may name", () => {
   });
 });
 
-test("has no catalog without gateway mode, and asks nothing", async () => {
+test("has no catalog without gateway mode, and sends no request", async () => {
   await using world = await createGovernanceWorld();
   const { modelCatalog } = world.domain;
   const { organizationId } = world.world;

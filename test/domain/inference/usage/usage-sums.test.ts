@@ -1,4 +1,4 @@
-// Sums of usage and budgets: counted in memory, added to the database in time, and neither lost nor counted twice.
+// Sums of usage and budgets: counted in memory, added to the database in time, never lost and never counted twice.
 import { describe, expect, test } from "bun:test";
 import {
   ENTRIES_MAX,
@@ -35,7 +35,7 @@ const entries = ({ db, clock, organizationId }: World, groupBy: string) =>
     new UsageReports({ db, clock, addressOf: (id) => id }).report(organizationId, { groupBy }),
   ).entries.map(({ key, requests, refused, inputTokens }) => ({ key, requests, refused, inputTokens }));
 
-test("a report lists entries up to its limit, those with most requests, and says what it leaves out", async () => {
+test("a report lists the entries with the most requests up to its limit, and counts the rest", async () => {
   await using world = await createWorld();
   const { sums } = sumsIn(world);
   const userId = (number: number) => `0190c5a8-0000-7000-8000-${String(number).padStart(12, "0")}`;

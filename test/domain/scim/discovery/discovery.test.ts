@@ -158,7 +158,7 @@ describe("a partial document", () => {
     expect(discovery.answer("/ResourceTypes/User", { attributes: ["name"] }).etag).toBe(whole.etag);
   });
 
-  test("is refused for both lists at once", () => {
+  test("is refused for both lists together", () => {
     expect(statusOf(() => read("/Schemas", { attributes: ["id"], excludedAttributes: ["name"] }))).toBe(400);
   });
 });

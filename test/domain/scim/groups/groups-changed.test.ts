@@ -1,4 +1,4 @@
-// Who is notified that users' groups changed: for each change exactly those users, and nobody if nothing differs.
+// Who is notified that users' groups changed: for each change exactly those users, and no one if nothing changed.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
 import { ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";

@@ -1,4 +1,4 @@
-// A world with groups and roles of real accounts. Users are inserted as rows, many at once; other tests provision them.
+// A world with groups and roles of real accounts. Users are inserted as rows, in bulk; other tests provision them.
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { AuditSummary } from "../../../../src/domain/audit/service.ts";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -113,7 +113,7 @@ export function storedGroup({ db }: GroupsWorld, id: string): GroupRow & { membe
   return { ...row, members: members.map((member) => member.id) };
 }
 
-/** @returns the versions of these users, in the order asked */
+/** @returns the versions of these users, in the given order */
 export function versionsOf({ db }: GroupsWorld, ids: readonly string[]): number[] {
   const rows = db.read
     .select({ id: scimUsers.accountId, version: scimUserRevisions.version })
@@ -124,7 +124,7 @@ export function versionsOf({ db }: GroupsWorld, ids: readonly string[]): number[
   return ids.map((id) => versions.get(id) ?? 0);
 }
 
-/** @returns the roles of these users, in the order asked */
+/** @returns the roles of these users, in the given order */
 export function rolesOf({ db }: GroupsWorld, ids: readonly string[]): (Role | undefined)[] {
   const rows = db.read.select({ id: users.id, role: users.role }).from(users).all();
   const roles = new Map(rows.map(({ id, role }) => [id, role]));

@@ -84,7 +84,7 @@ describe("a created group", () => {
     });
   });
 
-  test("has names of members as they are, and no empty ones", async () => {
+  test("has unchanged names of members, and omits empty ones", async () => {
     const name = 'Grace "Amazing" \\ Hopper';
     await world.db.write((tx) => {
       tx.update(scimUsers).set({ display: null }).where(eq(scimUsers.accountId, ada)).run();
@@ -181,8 +181,8 @@ describe("members that are not users", () => {
   test.each([
     ["a local account", () => world.addUser("local@example.com").then(({ id }) => id)],
     ["an id in another letter case", async () => ada.toUpperCase()],
-    ["an id with something behind it", async () => `${ada}\u0000`],
-    ["a very long text, which is not repeated whole", async () => "x".repeat(100_000)],
+    ["an id with a suffix", async () => `${ada}\u0000`],
+    ["a very long text, which is quoted only in part", async () => "x".repeat(100_000)],
   ])("%s", async (_, find) => {
     const id = await find();
     const refusal = await refusalOf(() => create({ displayName: "Other", members: membersOf([id]) }));
@@ -303,7 +303,7 @@ describe("a patched group", () => {
     ["strangers taken out", () => [{ op: "remove", path: "members", value: membersOf([edsger, "nobody"]) }]],
     ["its own name, as Okta sends it", () => [{ op: "replace", value: { displayName: "Engineering" } }]],
     [
-      "a member taken out and in again",
+      "a member removed and added again",
       () => [
         { op: "remove", path: `members[value eq "${ada}"]` },
         { op: "add", path: "members", value: ada },
@@ -339,7 +339,7 @@ describe("a patched group", () => {
     expect(versionsOf(world, [ada])).toEqual([2]);
   });
 
-  test("keeps every change when many arrive at once", async () => {
+  test("keeps every change when many arrive concurrently", async () => {
     const id = await engineering();
     const people = await addScimUsers(world, 100, "crowd");
     await Promise.all(people.map((value) => patch(id, { op: "add", path: "members", value })));
@@ -363,7 +363,7 @@ describe("a removed group", () => {
 });
 
 describe("a removed user", () => {
-  test("leaves every group, and each gets a new version and the correct count", async () => {
+  test("is removed from every group, and each gets a new version and the correct count", async () => {
     const first = await engineering(ada, grace);
     const { id: second } = await create({ displayName: "Second", members: membersOf([ada]) });
     const { id: third } = await create({ displayName: "Third", members: membersOf([grace]) });
@@ -394,7 +394,7 @@ describe("conditional requests", () => {
     expect(await replace(id, { displayName: "Other" }, { ifMatch: 'W/"1"' })).toMatchObject({ version: 2 });
   });
 
-  test("answers If-None-Match of this version without the group", async () => {
+  test("answers a matching If-None-Match without the group", async () => {
     const id = await engineering(ada);
     expect(get(id, { ifNoneMatch: 'W/"1"' })).toMatchObject({ id, version: 1, json: undefined });
     expect(get(id, { ifNoneMatch: 'W/"2"' }).json).toBeString();

@@ -22,7 +22,7 @@ import {
   versionsOf,
 } from "./groups-world.ts";
 
-/** more slices and steps than two, and more than fit into one piece */
+/** more than two slices and steps, and more than fit into one piece */
 const LARGE = 6_000;
 const TIME_LIMIT_MS = 60_000;
 
@@ -114,7 +114,7 @@ describe("SCIM-120 a change of one member", () => {
 });
 
 describe("a response without members", () => {
-  test("SCIM-121 reads none of them", async () => {
+  test("SCIM-121 reads no members", async () => {
     const { caller, groups } = world;
     const read = await statementsOf(async () => {
       groups.get(caller, large, { excludedAttributes: ["members"] });
@@ -124,7 +124,7 @@ describe("a response without members", () => {
     expect(rowsOf(read)).toEqual([1, 1, 1]);
   });
 
-  test("lists them once for a rename, one slice at a time", async () => {
+  test("lists the members once for a rename, one slice at a time", async () => {
     const renaming = patchOf({ op: "replace", path: "displayName", value: "Larger" });
     const renamed = await statementsOf(() => world.groups.patch(world.caller, large, { body: renaming }));
     // each slice is read once and changed once
@@ -187,7 +187,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     return await Array.fromAsync(json);
   };
 
-  test("is returned in slices that form the whole, in the order in which the users were created", async () => {
+  test("is returned in slices that form the whole, ordered by creation of the users", async () => {
     const pieces = await piecesOf(get(large));
     expect(pieces.length).toBeGreaterThanOrEqual(LARGE / SLICE_MEMBERS);
     const { members } = JSON.parse(pieces.join(""));
@@ -232,7 +232,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     expect(turns).toBeGreaterThan(LARGE / SLICE_MEMBERS / 2);
   });
 
-  test("SCIM-125 yields to other requests between the pieces of its response, however fast the caller reads", async () => {
+  test("SCIM-125 yields to other requests between the pieces of its response, even for a fast reader", async () => {
     const { json } = get(large);
     if (json === undefined || typeof json === "string") throw new Error("this came in one piece");
     let [pieces, turns] = [0, 0];
@@ -247,7 +247,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     expect(turns).toBeGreaterThanOrEqual(pieces - 2);
   });
 
-  test("is returned after a change of it too", async () => {
+  test("is also returned after it changes", async () => {
     const { displayName } = storedGroup(world, large);
     const members = membersOf(people.slice(1, LARGE));
     const response = await world.groups.replace(world.caller, large, { body: { displayName, members } });
@@ -255,7 +255,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     await patch(large, "add", people.slice(0, 1));
   });
 
-  test("holds no resources if it is never read", async () => {
+  test("keeps no resources if it is never read", async () => {
     for (let at = 0; at < STREAMS_MAX + STREAMS_WAITING_MAX + 1; at += 1) get(large);
     const half = get(large).json;
     if (typeof half === "object") await half[Symbol.asyncIterator]().next();
@@ -347,7 +347,7 @@ describe("a change of many slices", () => {
   });
 });
 
-test("SCIM-27 a long list whose first ten ids name nobody is refused without a look-up of the others", async () => {
+test("SCIM-27 a long list with ten unknown ids at its start is refused without looking up the others", async () => {
   const nobody = Array.from({ length: LARGE }, (_, at) => `nobody-${at}`);
   const lookupsOf = (ids: readonly string[]) =>
     statementsOf(async () => {

@@ -1,4 +1,4 @@
-// Which lists of a body are members of a group: only these are taken while the body arrives.
+// Which lists of a body are members of a group. Only these are extracted while the body arrives.
 import { afterAll, expect, test } from "bun:test";
 import { groupIntake, patchIntake } from "../../../../src/domain/scim/groups/member-intake.ts";
 import { createWorld } from "../../../support/world.ts";
@@ -19,9 +19,6 @@ test.each([
   ["patch", "members", 4, true],
   ["patch", "value", 4, false],
   ["patch", "value", 1, false],
-] as const)(
-  "a %s takes a list %s of an object at level %i as one of members: %p",
-  (body, name, depth, is) => {
-    expect(intakes[body].isMemberList(name, depth)).toBe(is);
-  },
-);
+] as const)("a %s treats a list %s of an object at level %i as members: %p", (body, name, depth, is) => {
+  expect(intakes[body].isMemberList(name, depth)).toBe(is);
+});

@@ -6,7 +6,7 @@ import { readGroupPatch } from "../../../../src/domain/scim/patch/patch-group.ts
 import { runSynchronously, type Steps } from "../../../../src/platform/steps.ts";
 import { refusalOf } from "../refusal.ts";
 
-/** Unsorted texts, each once: 7,919 is a prime. */
+/** Unsorted texts without duplicates, because 7,919 is prime. */
 const unordered = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `user-${(at * 7_919) % count}`);
 

@@ -188,7 +188,7 @@ describe("a user", () => {
     expectInvalid(() => readUser(body), "invalidValue", "userName");
   });
 
-  test("needs an address in its e-mails or as its user name", () => {
+  test("needs an address in its emails or as its user name", () => {
     expectInvalid(() => readUser({ userName: "ada" }), "invalidValue", "emails");
     expectInvalid(() => readUser({ userName: "ada", emails: ["nowhere"] }), "invalidValue", "emails");
     expect(readUser({ userName: "ada", emails: ["ada@example.com"] }).doc.userName).toBe("ada");

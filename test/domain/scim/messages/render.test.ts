@@ -156,7 +156,7 @@ describe("a manager", () => {
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
   ])(
-    "renders a manager who is a user with a reference and name, whatever reference was sent (%s)",
+    "renders a manager who is a user with a reference and name, for any sent reference (%s)",
     (_, parameters) => {
       expect(managerOf({ value: GRACE.id }, GRACE, parameters)).toEqual({ manager: resolved });
       expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, parameters)).toEqual({
@@ -255,7 +255,7 @@ describe("a group", () => {
     expect(got).toMatchObject({ displayName, externalId: '"members":[]', members: [{ value: ALAN.id }] });
   });
 
-  test("renders a group without external id and members with an empty list of members", () => {
+  test("renders a group without external id or members with an empty list of members", () => {
     const got = JSON.parse(groupText(groupRow({ externalId: null }), {}, []));
     expect(Object.keys(got)).toEqual(["schemas", "id", "displayName", "members", "meta"]);
     expect(got.members).toEqual([]);
@@ -267,7 +267,7 @@ describe("a group", () => {
     [{ excludedAttributes: ["meta"] }, ["schemas", "id", "externalId", "displayName", "members"]],
     [{ attributes: ["id"] }, ["schemas", "id"]],
     [{ attributes: ["members"] }, ["schemas", "id", "members"]],
-  ])("renders a group parameters for with %j with the attributes %j", (parameters, names) => {
+  ])("renders a group for the parameters %j with the attributes %j", (parameters, names) => {
     expect(Object.keys(JSON.parse(groupText(groupRow(), parameters, [GRACE])))).toEqual(names);
   });
 
@@ -293,7 +293,7 @@ describe("messages", () => {
     });
   });
 
-  test("an error has its status as text and a type only where one applies", () => {
+  test("an error has its status as text, and a type only if one applies", () => {
     expect(scimErrorBody(409, "uniqueness", 'userName "x" is taken')).toBe(
       '{"schemas":["urn:ietf:params:scim:api:messages:2.0:Error"],"status":"409","scimType":"uniqueness","detail":"userName \\"x\\" is taken"}',
     );

@@ -33,7 +33,7 @@ describe("a view without names", () => {
     expect(shown({})).toEqual(user);
   });
 
-  test("treats empty parameters as absent, also both of them", () => {
+  test("treats one or two empty parameters as absent", () => {
     expect(readView("User", { attributes: [""], excludedAttributes: [" , "] }).isDefault).toBe(true);
   });
 });
@@ -47,20 +47,20 @@ describe("SCIM-67 attributes", () => {
     ],
     ["are found in any letter case", ["USERNAME"], { id: "u1", userName: "ada" }],
     ["are found by the URN of the core", [`${CORE_USER}:userName`], { id: "u1", userName: "ada" }],
-    ["may stand in one text with commas", [" userName , id"], { id: "u1", userName: "ada" }],
+    ["may be given as one text with commas", [" userName , id"], { id: "u1", userName: "ada" }],
     ["show one part of a complex value", ["name.givenName"], { id: "u1", name: { givenName: "Ada" } }],
     [
-      "include all of an attribute named whole and in part",
+      "include all of an attribute that is named both whole and in part",
       ["name", "name.givenName"],
       { id: "u1", name: user.name ?? "" },
     ],
     [
-      "include all of an attribute named in part and whole",
+      "include all of an attribute that is named both in part and whole",
       ["name.givenName", "name"],
       { id: "u1", name: user.name ?? "" },
     ],
     ["leave out elements without the part", ["emails.type"], { id: "u1", emails: [{ type: "work" }] }],
-    ["show a list that is empty", ["groups.value"], { id: "u1", groups: [] }],
+    ["show an empty list", ["groups.value"], { id: "u1", groups: [] }],
     [
       "show a whole extension",
       [ENTERPRISE_USER.toUpperCase()],
@@ -89,12 +89,12 @@ describe("SCIM-68 excludedAttributes", () => {
     ["take themselves away", ["emails", "META"], ["id", "userName", "name", "groups", ENTERPRISE_USER]],
     ["cannot remove attributes that are always returned", ["id", "schemas"], Object.keys(user)],
     [
-      "take a whole extension away",
+      "remove a whole extension",
       [ENTERPRISE_USER],
       Object.keys(user).filter((name) => name !== ENTERPRISE_USER),
     ],
     [
-      "take away what has no part left",
+      "remove an attribute without remaining parts",
       ["name.givenName", "name.familyName"],
       Object.keys(user).filter((name) => name !== "name"),
     ],
@@ -153,7 +153,7 @@ describe("SCIM-70 attributes that need not be read", () => {
 });
 
 describe("refusals", () => {
-  test("SCIM-67 both lists at once are refused", () => {
+  test("SCIM-67 both lists together are refused", () => {
     const error = refusal(() => readView("User", { attributes: ["id"], excludedAttributes: ["meta"] }));
     expect([error.status, error.scimType]).toEqual([400, "invalidValue"]);
   });

@@ -73,7 +73,7 @@ describe("SCIM-79 members", () => {
     ["come after others went", [remove(), add("u1"), remove("u2")], { base: "emptied", add: ["u1"] }],
     ["stay when removed and added again", [remove("u1"), add("u1")], { add: ["u1"] }],
     [
-      "go when added and removed again",
+      "are removed when added and removed again",
       [add(["u1", "u2"]), at('members[value eq "u1"]')],
       { add: ["u2"], remove: ["u1"] },
     ],
@@ -88,7 +88,7 @@ describe("SCIM-79 members", () => {
       [{ op: "replace", value: { members: ["u1"] } }],
       { base: "emptied", add: ["u1"] },
     ],
-    ["stay when a value without a path has none", [{ op: "replace", value: { displayName: "G" } }], {}],
+    ["stay when a value without a path has no members", [{ op: "replace", value: { displayName: "G" } }], {}],
   ])("%s", (_, operations, members) => {
     expect(membersAfter(...operations)).toEqual({ ...UNCHANGED, ...members });
   });
@@ -141,7 +141,7 @@ describe("SCIM-79 members", () => {
     );
   });
 
-  test("SCIM-80 cannot be one more", () => {
+  test("SCIM-80 cannot exceed the maximum by one", () => {
     const { status, scimType, message } = refusalOf(() => patched(add("a"), add(idsOf(REQUEST_MEMBERS_MAX))));
     expect([status, scimType]).toEqual([413, undefined]);
     expect(message).toContain(String(REQUEST_MEMBERS_MAX));

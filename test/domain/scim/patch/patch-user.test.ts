@@ -438,7 +438,7 @@ describe("the e-mail derived from the user name", () => {
       [{ ...DERIVED, value: "n@x.example" }],
     ],
     [
-      "is stored beside one that a filter adds",
+      "is stored with one that a filter adds",
       { op: "add", path: 'emails[type eq "other"].value', value: "n@x.example" },
       [DERIVED, NEW],
     ],
@@ -490,7 +490,7 @@ describe("SCIM-78 the last e-mail", () => {
     expect(after.emails).toEqual([NEW]);
   });
 
-  test("may have no address only if another one has", () => {
+  test("may lack an address only if another one has it", () => {
     const spoil = { op: "replace", path: 'emails[type eq "work"].value', value: "nowhere" };
     expectInvalid(() => patchedWith("standard", NAMED, spoil), "invalidValue", "emails");
     expect(patched(spoil).emails).toEqual([{ ...WORK, value: "nowhere" }, HOME]);

@@ -122,7 +122,7 @@ describe("a page", () => {
     expect(text).toContain(problem);
   });
 
-  test("is refused with all its problems at once", async () => {
+  test("is refused with all its problems", async () => {
     await using world = await createSearchWorld();
     const text = await refused(world, "User", { count: "x", startIndex: "y", sortBy: "z", sortOrder: "w" });
     expect(text.split("; ")).toHaveLength(4);
@@ -229,7 +229,7 @@ describe("both types together", () => {
     expect(response.totalResults).toBe(expected.length);
   });
 
-  test("include alternatives of which one is about the time of the last change: no index finds both", async () => {
+  test("include alternatives, one about the time of the last change: no index finds both", async () => {
     await using world = await createSearchWorld({ scanRowsMax: 1 });
     await world.addUsers(...numbered(2));
     const changed = 'meta.lastModified gt "1970-01-01T00:00:00Z"';

@@ -123,7 +123,7 @@ describe("a created token", () => {
       expect(heard(tokens, wrong)).toBe(REFUSED);
   });
 
-  test("SCIM-4 works beside others, each with its own label", async () => {
+  test("SCIM-4 works together with others, each with its own label", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secrets = await Promise.all(["one", "two", "three"].map((label) => make(world, tokens, label)));
@@ -368,7 +368,7 @@ describe("a request for a token", () => {
     ).toBe(isAllowed);
   });
 
-  test("is refused with all its problems at once", async () => {
+  test("is refused with all its problems", async () => {
     await using world = await createWorld();
     const request = { label: "", profile: "okta", expiresAtMs: START_MS };
     const error = await refusalOf(tokensOf(world).create(operatorOf(world), request));
@@ -421,7 +421,7 @@ describe("the last use", () => {
     expect(used).toEqual([START_MS + notedMs, START_MS + notedMs]);
   });
 
-  test("is written once for many requests at once and leaves the caches valid", async () => {
+  test("is written once for many concurrent requests and leaves the caches valid", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secret = await make(world, tokens);

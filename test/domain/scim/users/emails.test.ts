@@ -32,7 +32,7 @@ describe("SCIM-13 the account's address", () => {
     ["the one for work, where none is primary", withEmails(HOME, WORK), "work@x.example"],
     ["the first, where none is for work", withEmails(HOME, { value: "b@x.example" }), "home@x.example"],
     ["the user name, where there are none", ADA, "ada@example.com"],
-    ["the next, where one is no address", withEmails({ ...PRIMARY, value: "none" }, WORK), "work@x.example"],
+    ["the next, if one is not an address", withEmails({ ...PRIMARY, value: "none" }, WORK), "work@x.example"],
     ["the user name, where no e-mail is an address", withEmails({ value: "none" }), "ada@example.com"],
     ["folded", withEmails({ value: " JÖRG@X.Example" }), "jörg@x.example"],
   ])("is %s", (_, doc, address) => {

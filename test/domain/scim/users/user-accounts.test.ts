@@ -143,7 +143,7 @@ test("SCIM-14 the protected administrator is never linked, and the refusal expla
   expect(auditedIn(world)).toEqual([]);
 });
 
-test("SCIM-15 the last active administrator is not linked without a protected one, until another one exists", async () => {
+test("SCIM-15 the last active administrator is linked only if a protected or another administrator exists", async () => {
   await using world = await createUsersWorld();
   const { user } = await addLocal(world, ADA, "admin");
   expect(await refusalOf(() => world.add())).toEqual([

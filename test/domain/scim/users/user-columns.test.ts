@@ -50,7 +50,7 @@ test("SCIM-29 keys are case-folded, absent attributes have none, and the documen
   });
 });
 
-test("a document whose extension is not its last member is not stored, because answers could not show it", () => {
+test("a document is stored only if its extension is its last member, as responses require", () => {
   const extension = { [ENTERPRISE_USER]: { department: "R&D" } };
   expect(() => userColumns({ userName: "a", ...extension }, ADDRESS)).not.toThrow();
   expect(() => userColumns({ ...extension, userName: "a" }, ADDRESS)).toThrow(

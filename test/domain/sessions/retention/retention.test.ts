@@ -235,7 +235,7 @@ test("verification finds objects that are missing or differ", async () => {
   expect((await verify()).damaged).toMatchObject([{ artifact: { id: second.uploadId }, fault: "missing" }]);
 });
 
-test("SES-57 what verification finds damaged is served to nobody, and the next announcement asks for it", async () => {
+test("SES-57 a file that verification finds damaged is never served, and the next announcement requests it", async () => {
   const { server, credential } = await site();
   await using _ = server;
   const { sessionId } = await capture(server, credential, "first");
@@ -245,7 +245,7 @@ test("SES-57 what verification finds damaged is served to nobody, and the next a
   writeFileSync(objectPathOf({ data: server.world.directory }, "first"), "FIRST");
   const announce = async () =>
     (await (await presign(server, credential, announcementOf("first"))).json()).status;
-  expect([await statusAt(former), await announce()]).toEqual([200, "complete"]); // nobody has read the bytes yet
+  expect([await statusAt(former), await announce()]).toEqual([200, "complete"]); // the bytes are still unread
   const reading = { signal: new AbortController().signal, advance: () => {} };
   expect(await server.domain.sessions.verification.run(server.world.system, reading)).toMatchObject({
     lost: 1,

@@ -171,7 +171,7 @@ describe("CON-37: pages", () => {
         linesOf(...begun, silent(PAGE_RECORD_BYTES_MAX - used + more), userLine("last")),
         "claude",
       );
-      // After the limit the page ends before the next record, whatever that contains.
+      // After the limit the page ends before the next record, whatever it contains.
       expect(page.next !== null).toBeTrue();
       expect(page.next?.offset === Buffer.byteLength(linesOf(...begun))).toBe(more > 0);
     }
@@ -225,7 +225,7 @@ describe("CON-37: bundles made to do harm", () => {
     await read(`${"[".repeat(RECORD_BYTES_MAX - 1)}\n${linesOf(userLine("next"))}`, "claude");
   });
 
-  test("more records than anybody reads are left to the download", async () => {
+  test("records beyond the limit of reading are left to the download", async () => {
     for (const more of [-1, 0, 1]) {
       const text = linesOf(userLine("first")) + "\n".repeat(RECORDS_MAX - 1 + more);
       expect((await read(text, "claude")).isCut).toBe(more > 0);

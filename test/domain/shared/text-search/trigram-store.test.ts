@@ -1,4 +1,4 @@
-// Merges an index of texts until nothing of removed rows is left in it.
+// Merges a text index until it contains nothing of removed rows.
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { optimizeIndex } from "../../../../src/domain/shared/text-search/trigram-store.ts";
@@ -8,7 +8,7 @@ import { createWorld } from "../../../support/world.ts";
 const WRITES = 6;
 const TEXTS = 400;
 
-test("SES-37 an optimized index is merged to one segment, which has nothing of removed texts", async () => {
+test("SES-37 an optimized index is merged into one segment without removed texts", async () => {
   await using world = await createWorld();
   const { db } = world;
   for (let write = 0; write < WRITES; write += 1) {

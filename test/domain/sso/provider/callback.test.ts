@@ -1,4 +1,4 @@
-// What a provider sends back through the browser, each rule at its limit, and the origins that its documents name.
+// What a provider sends back through the browser, with each rule at its limit, and the origins in its documents.
 import { expect, test } from "bun:test";
 import {
   authorizationParameters,
@@ -61,7 +61,7 @@ test("a provider that names its issuer must do so in every response", () => {
 test.each([
   [undefined, undefined],
   ["error_description", "server_error: why"],
-])("the cause of an error has the description, if there is one: %p", (name, cause = "server_error") => {
+])("the cause of an error contains the description, if present: %p", (name, cause = "server_error") => {
   const query = new URLSearchParams({ state: "s", error: "server_error", ...(name && { [name]: "why" }) });
   const read = () => readCode(query, "s", { issuer: ISSUER, namesIssuer: false });
   expect(read).toThrow(expect.objectContaining({ cause }));
@@ -106,7 +106,7 @@ test.each([
   });
 });
 
-test("the origins of a provider are those of its current document, from the first question on", () => {
+test("the origins of a provider come from its current document, from the first query on", () => {
   const endpoints = { authorization_endpoint: `${ISSUER}/a`, jwks_uri: `${ISSUER}/keys` };
   const documentOf = (host: string) =>
     readMetadata({ issuer: ISSUER, ...endpoints, token_endpoint: `https://${host}/token` }, ISSUER);

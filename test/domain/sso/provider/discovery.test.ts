@@ -48,7 +48,7 @@ test.each([
   [1, { token: "down" }, "unavailable sso.provider_unreachable"],
   [1, { tokenError: "not_found" }, "upstream sso.provider_error"],
 ] as const)(
-  "SSO-44 a document that a sign-in fails with is fetched again after METADATA_DOUBTED_MS + %d ms: %j",
+  "SSO-44 a document with which a sign-in failed is fetched again after METADATA_DOUBTED_MS + %d ms: %j",
   async (more, faults, refusal) => {
     const provider = relyingParty();
     const { url, attempt } = await begin(provider);
@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-describe("SSO-44 a provider that does not answer as it should", () => {
+describe("SSO-44 a provider that responds wrongly", () => {
   const FAULTS: Record<ResponseFault, string> = {
     down: "unavailable sso.provider_unreachable",
     reset: "unavailable sso.provider_unreachable",
@@ -96,7 +96,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect((await begin()).url).toStartWith(idp.issuer);
   });
 
-  test.each([-1, 0, 1])("%i list entries more than the limit are read up to it", async (step) => {
+  test.each([-1, 0, 1])("lists are read up to the limit, with %i more entries", async (step) => {
     const document = await (await fetch(`${idp.issuer}/.well-known/openid-configuration`)).json();
     const methods = Array.from({ length: LIST_MAX + step }, (_, at) => `method-${at}`);
     const { clientMethods } = readMetadata(
@@ -106,7 +106,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(clientMethods).toEqual(methods.slice(0, LIST_MAX));
   });
 
-  test("is asked at once by an operator, whatever failed before", async () => {
+  test("is asked immediately by an operator, after any failure", async () => {
     const provider = relyingParty();
     idp.faults = { discovery: "down" };
     await refusalOf(begin(provider));
@@ -115,7 +115,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect((await begin(provider)).url).toStartWith(idp.issuer);
   });
 
-  test("is remembered no longer because the clock was set back", async () => {
+  test("is not remembered longer when the clock is set back", async () => {
     const provider = relyingParty();
     idp.faults = { discovery: "down" };
     await refusalOf(begin(provider));
@@ -144,7 +144,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(await refusalOf(begin(provider))).toBe("unavailable sso.provider_unreachable");
   });
 
-  test("is asked again only ten seconds later, and once for all who wait", async () => {
+  test("is asked again only ten seconds later, and once for all waiting callers", async () => {
     idp.faults = { discovery: "down" };
     const provider = relyingParty();
     const [first, second] = [refusalOf(begin(provider)), refusalOf(begin(provider))];
@@ -161,7 +161,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(discoveries()).toBe(2);
   });
 
-  test("signs people in for a day with what is known", async () => {
+  test("signs people in for a day with the known document", async () => {
     await begin();
     idp.faults = { discovery: "down" };
     world.clock.advance(24 * 3_600_000);
@@ -184,7 +184,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     while (discoveries() < 2) await Bun.sleep(1);
   });
 
-  test("is no longer used when it answers wrongly", async () => {
+  test("is no longer used after a wrong response", async () => {
     const provider = relyingParty();
     await begin(provider);
     idp.faults = { metadata: { issuer: "https://other.example" } };
@@ -213,13 +213,13 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     const { url, attempt } = await begin(provider);
     const query = await idp.authorize(url);
     await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
-    expect(provider.record()?.lastErrorReason).toBe("sso.provider_invalid"); // nobody has signed in yet
+    expect(provider.record()?.lastErrorReason).toBe("sso.provider_invalid"); // no sign-in has happened yet
     await provider.noteSuccess();
     expect(provider.record()?.lastErrorReason).toBeNull();
     expect(provider.record()?.lastSuccessAtMs).toBe(world.clock.nowMs());
   });
 
-  test("SSO-44 records another refusal at once, and the same one with a write in ten seconds", async () => {
+  test("SSO-44 records another refusal immediately, and the same one with one write in ten seconds", async () => {
     const provider = relyingParty();
     const refusedAt = async (reason: string) => {
       await provider.noteRefusal(reason);
@@ -243,7 +243,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(provider.record()?.lastErrorReason).toBe("sso.first");
   });
 
-  test("records a success at once after a refusal", async () => {
+  test("records a success immediately after a refusal", async () => {
     const provider = relyingParty();
     await provider.noteSuccess();
     await provider.noteRefusal("sso.not_allowed");
@@ -251,7 +251,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(provider.record()?.lastErrorReason).toBeNull();
   });
 
-  test("records a success with a write in a minute", async () => {
+  test("records a success with one write per minute", async () => {
     const provider = relyingParty();
     const succeeded = async () => {
       await provider.noteSuccess();
@@ -329,14 +329,14 @@ describe("SSO-42 endpoints", () => {
     expect(await refusalOf(begin(provider))).toBe("upstream sso.provider_invalid");
   });
 
-  test("gives a command the endpoints that were found last, without a request", async () => {
+  test("gives a command the last known endpoints, without a request", async () => {
     expect(storedMetadataOf(world.db.read, idp.issuer)).toBeUndefined();
     await begin();
     expect(storedMetadataOf(world.db.read, idp.issuer)?.issuer).toBe(idp.issuer);
     expect(storedMetadataOf(world.db.read, "https://other.example")).toBeUndefined();
   });
 
-  test("become destinations once each, and stay known to the next process", async () => {
+  test("become destinations once each, and remain known to the next process", async () => {
     const other = `http://localhost:${new URL(idp.issuer).port}`;
     idp.faults = { metadata: { token_endpoint: `${other}/token`, userinfo_endpoint: `${other}/userinfo` } };
     const named = (provider = relyingParty()) =>

@@ -23,6 +23,6 @@ test.each([
   [0, "by the header Date the provider's clock is 0 s ahead of ours"],
   [2_000, "by the header Date the provider's clock is 2 s ahead of ours"],
   [-2_000, "by the header Date the provider's clock is 2 s behind ours"],
-])("the offset %p of the provider's clock is told", (offsetMs, text) => {
+])("reports the offset %p of the provider's clock", (offsetMs, text) => {
   expect(offsetText(offsetMs)).toBe(text);
 });

@@ -1,4 +1,4 @@
-// Verification of a signature with the key that jose selected for the same header before.
+// Verification of a signature with the key that jose selected earlier for the same header.
 import { describe, expect, test } from "bun:test";
 import { generateKeyPair, jwtVerify, SignJWT } from "jose";
 import { KNOWN_HEADERS_MAX, KnownHeaders } from "../../../../src/domain/sso/provider/tokens/known-headers.ts";
@@ -45,7 +45,7 @@ describe.each(["RS256", "PS256", "ES256"])("SSO-22 a known header of %s", (alg) 
     await refused({ nbf: Date.now() });
   });
 
-  test("jose decides about everything that this key did not sign", async () => {
+  test("jose decides about all tokens that this key did not sign", async () => {
     const signer = await signerOf(alg);
     const headers = await knownOf(signer);
     const [header = "", payload = "", signature = ""] = (await signer.sign()).split(".");
@@ -63,7 +63,7 @@ describe.each(["RS256", "PS256", "ES256"])("SSO-22 a known header of %s", (alg) 
     for (const token of undecided) expect(headers.verified(token, CLAIMS)).toBeUndefined();
   });
 
-  test("jose decides about every other header, whatever its key", async () => {
+  test("jose decides about every other header, for any key", async () => {
     const signer = await signerOf(alg);
     const headers = await knownOf(signer);
     const other = await signer.sign({}, { typ: "logout+jwt" });

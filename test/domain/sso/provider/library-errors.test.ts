@@ -32,7 +32,7 @@ test.each([
   expect(error).toMatchObject({ reason: "sso.provider_error", cause });
 });
 
-test("SSO-41 the cause of an error has no secret that was sent", () => {
+test("SSO-41 the cause of an error contains no secret that was sent", () => {
   const members = { error: "server_error", error_description: "hidden of quartermaster: hidden" };
   const error = fromLibrary(errorWith({ code: "OAUTH_RESPONSE_BODY_ERROR", ...members }), ["", "hidden"]);
   expect(error).toMatchObject({ cause: "server_error: [secret] of quartermaster: [secret]" });
@@ -55,7 +55,7 @@ test.each([
   [CAUSES_MAX - 2, true],
   [CAUSES_MAX - 1, true],
   [CAUSES_MAX, false],
-])("an error of ours below %d others is found: %p", (depth, isFound) => {
+])("a domain error below %d others is found: %p", (depth, isFound) => {
   const own = unreachable("the status is 503");
   let error: Error = own;
   for (let at = 0; at < depth; at += 1) error = new Error("of the library", { cause: error });

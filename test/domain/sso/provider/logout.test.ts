@@ -39,8 +39,8 @@ describe("SSO-27 a logout token", () => {
     "without type": [{}, { typ: undefined }],
     "of the plain type": [{}, { typ: "JWT" }],
     "of the full type": [{}, { typ: "application/logout+jwt" }],
-    "without end, as older providers send it": [{ exp: undefined }, {}],
-    "that ended by no more than clocks may differ": [{ exp: nowSeconds() - 59 }, {}],
+    "without an expiry, as older providers send it": [{ exp: undefined }, {}],
+    "that expired within the allowed clock difference": [{ exp: nowSeconds() - 59 }, {}],
   };
   test.each(Object.entries(ACCEPTED))("%s is accepted", async (_, [claims, header]) => {
     const token = await idp.logoutToken(claims, header);
@@ -60,7 +60,7 @@ describe("SSO-27 a logout token", () => {
     "whose session is half a character": [{ sid: "\ud800" }, {}, "token_invalid"],
     "without events": [{ events: undefined }, {}, "token_invalid"],
     "with another event": [{ events: { "https://example.com/other": {} } }, {}, "token_invalid"],
-    "with an event that is no object": [
+    "with an event that is not an object": [
       { events: { "http://schemas.openid.net/event/backchannel-logout": 1 } },
       {},
       "token_invalid",
@@ -74,7 +74,7 @@ describe("SSO-27 a logout token", () => {
     "without time": [{ iat: undefined }, {}, "token_invalid"],
     "of the future": [{ iat: now + 61 }, {}, "clock"],
     "that expired": [{ exp: now - 60 }, {}, "clock"],
-    "that is old, whatever its end": [{ iat: now - 660, exp: now + 3_600 }, {}, "clock"],
+    "that is old, with any expiry": [{ iat: now - 660, exp: now + 3_600 }, {}, "clock"],
     "that is old and has no end": [{ iat: now - 660, exp: undefined }, {}, "clock"],
   };
   test.each(Object.entries(REFUSED))("%s is refused", async (_, [claims, header, reason]) => {
@@ -94,7 +94,7 @@ describe("SSO-27 a logout token", () => {
 
   const lengths = [-1, 0, 1].map((more) => "x".repeat(PROVIDER_TOKEN_LENGTH_MAX + more));
   test.each(["", "x", "a.b.c", ...lengths])(
-    "refuses a text that is no token, unread if it is long",
+    "refuses a text that is not a token, unread if it is long",
     async (token) => {
       const work = relyingParty().readLogoutToken(token);
       expect(await refusalOf(work)).toBe("upstream sso.token_invalid");
@@ -123,7 +123,7 @@ describe("SSO-27 a logout token", () => {
 describe("SSO-26 the link that ends the session at the provider", () => {
   const postLogoutRedirectUri = "https://control.example.com/signed-out";
 
-  test("names client, person and the way back", async () => {
+  test("names client, person and the return address", async () => {
     const link = await relyingParty().endSessionUrl({ postLogoutRedirectUri, loginHint: ADA.email });
     expect(link).toStartWith(`${idp.issuer}/logout?`);
     expect(Object.fromEntries(new URL(link ?? "").searchParams)).toEqual({

@@ -1,4 +1,4 @@
-// The keys of the provider while tokens of a new key arrive together: whichever token causes the fetch, all are verified.
+// The provider's keys while tokens of a new key arrive together: all are verified, whichever token causes the fetch.
 import { expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { ProviderKeys } from "../../../../src/domain/sso/provider/tokens/provider-keys.ts";
@@ -16,7 +16,7 @@ async function keyOf(kid?: string, claims: JWTPayload = {}): Promise<Key> {
   return { jwk: { ...(await exportJWK(publicKey)), ...name }, token };
 }
 
-test("a token that failed with the old keys is tried with those that another token had fetched meanwhile", async () => {
+test("a token that failed with the old keys is tried with the keys that another token has fetched", async () => {
   // A token without a key id is tried with every old key, which takes longer than fetching the new ones.
   const old = await Promise.all(Array.from({ length: 40 }, () => keyOf()));
   const [named, unnamed] = [await keyOf("new"), await keyOf()];
@@ -46,7 +46,7 @@ test.each(["RS384", "RS512", "PS384", "PS512", "ES384", "ES512"])(
   },
 );
 
-test("a token of one of several keys without ids is refused for its own fault, and no keys are fetched for it", async () => {
+test("a wrong token of one of several keys without ids is refused, and no keys are fetched for it", async () => {
   const [expired, other] = [await keyOf(undefined, { exp: 1 }), await keyOf()];
   let loads = 0;
   const keys = new ProviderKeys({ nowMs: () => 0 }, async () => {
@@ -80,7 +80,7 @@ test("a failure to fetch keys is forgotten with the next success, also if the cl
   expect(await kidOf(two)).toBe("two");
 });
 
-test("a failure to fetch keys is repeated for a while, unless they are asked for again", async () => {
+test("a failure to fetch keys is repeated for a while, unless they are requested again", async () => {
   const { jwk, token } = await keyOf("one");
   const responses = [{ keys: "none" }, { keys: [jwk] }];
   const keys = new ProviderKeys({ nowMs: () => 0 }, async () => responses.shift());

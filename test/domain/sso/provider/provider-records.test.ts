@@ -19,7 +19,7 @@ async function recording() {
   };
 }
 
-test("before anything is recorded there is neither an error nor a success", async () => {
+test("there is no error and no success before the first record", async () => {
   const { world, records } = await recording();
   await using _ = world;
   expect(records.read()).toEqual({ lastErrorReason: null, lastSuccessAtMs: null });
@@ -28,7 +28,7 @@ test("before anything is recorded there is neither an error nor a success", asyn
   expect(records.metadata.load()).toEqual({ text: "{}", atMs: 0 });
 });
 
-test("the same error is written every ten seconds, and another one at once", async () => {
+test("the same error is written every ten seconds, and another one immediately", async () => {
   const { world, records, errorAt } = await recording();
   await using _ = world;
   await records.noteError("sso.clock");
@@ -42,7 +42,7 @@ test("the same error is written every ten seconds, and another one at once", asy
   expect(errorAt()).toEqual(["sso.token_invalid", 0]);
 });
 
-test("a success is written once a minute, but at once after an error, which it clears", async () => {
+test("a success is written once a minute, but immediately after an error, which it clears", async () => {
   const { world, records, startMs, errorAt, successAtMs } = await recording();
   await using _ = world;
   const after = async (ms: number) => {

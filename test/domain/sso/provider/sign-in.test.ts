@@ -61,7 +61,7 @@ describe("SSO-22 an ID token is for this client", () => {
   });
 });
 
-describe("SSO-22 an ID token with a fault is refused", () => {
+describe("SSO-22 an invalid ID token is refused", () => {
   const now = Math.floor(world.clock.nowMs() / 1000);
   const FAULTS: Record<string, [Faults, string]> = {
     "signed by a foreign key": [{ signature: "foreign" }, "sso.token_invalid"],
@@ -202,7 +202,7 @@ describe("SSO-22 a forced log-on", () => {
   });
 });
 
-test("SSO-25 a refusal names `sso verify` only where that command finds the fault", async () => {
+test("SSO-25 a refusal names `sso verify` only if that command finds the problem", async () => {
   idp.faults = { idToken: { nonce: "another" } };
   expect(await signIn().catch((error) => error)).toMatchObject({
     reason: "sso.token_invalid",
@@ -325,7 +325,7 @@ test.each([
   expect(counted).toEqual(endpoints);
 });
 
-describe("SSO-20 a callback with a fault is refused", () => {
+describe("SSO-20 an invalid callback is refused", () => {
   const CALLBACKS: Record<string, [NonNullable<Faults["callback"]>, string]> = {
     "of another attempt": [{ state: "another" }, "invalid sso.state"],
     "without state": [{ state: undefined }, "invalid sso.state"],
@@ -336,7 +336,7 @@ describe("SSO-20 a callback with a fault is refused", () => {
     "that was canceled": [{ code: undefined, error: "access_denied" }, "forbidden sso.cancelled"],
     "that wants a log-on": [{ error: "login_required" }, "forbidden sso.interaction_required"],
     "that wants consent": [{ error: "interaction_required" }, "forbidden sso.interaction_required"],
-    "with a text that is no code": [{ code: "made\nup" }, "invalid sso.code_rejected"],
+    "with a text that is not a code": [{ code: "made\nup" }, "invalid sso.code_rejected"],
     "with a longer code than any": [{ code: "x".repeat(CODE_LENGTH_MAX + 1) }, "invalid sso.code_rejected"],
     "with another error": [{ error: "server_error" }, "upstream sso.callback_error"],
     "with an error named like a member of objects": [{ error: "constructor" }, "upstream sso.callback_error"],
@@ -499,7 +499,7 @@ describe("SSO-23 keys", () => {
     "no list": { 0: KEY },
     missing: undefined,
     "a list of texts": ["key"],
-    "a list of objects that are no keys": [{ kid: "1" }],
+    "a list of objects that are not keys": [{ kid: "1" }],
     "a list of too many keys": Array.from({ length: KEYS_MAX + 1 }, () => KEY),
   };
   test.each(Object.entries(DOCUMENTS))("refuses a key set whose keys are %s", async (_, keys) => {
@@ -507,7 +507,7 @@ describe("SSO-23 keys", () => {
     expect(await refusalOf(signIn())).toBe("upstream sso.provider_invalid");
   });
 
-  test.each([-1, 0])("ignores foreign keys beside the right one, up to the limit %d", async (more) => {
+  test.each([-1, 0])("ignores foreign keys next to the right one, up to the limit %d", async (more) => {
     const { keys } = await idp.keys.published();
     const others = Array.from({ length: KEYS_MAX + more - keys.length }, () => KEY);
     idp.faults = { keySet: { keys: [...others, ...keys] } };
@@ -519,14 +519,14 @@ describe("SSO-23 keys", () => {
   const FAULTY: Record<string, object> = {
     "without coordinates": { kty: "EC", crv: "P-256", ...OUR_ID },
     "with a point that is not on the curve": { ...KEY, x: "AAAA", y: "AAAA", ...OUR_ID },
-    "with uses that nobody knows": { ...KEY, key_ops: ["verify", "junk"], ...OUR_ID },
+    "with unknown uses": { ...KEY, key_ops: ["verify", "junk"], ...OUR_ID },
     "that is private": {
       ...generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }),
       ...OUR_ID,
     },
     "that is secret": { kty: "oct", k: "AAAA", ...OUR_ID },
     "that is for encryption": { ...RSA, kid: "ours", alg: "RSA-OAEP-256" },
-    "of a kind that nobody knows": { kty: "XY", kid: "ours" },
+    "of an unknown kind": { kty: "XY", kid: "ours" },
   };
   test.each(Object.entries(FAULTY))("%s are as good as unknown", async (_, key) => {
     idp.keys.rotate("ours");
@@ -572,7 +572,7 @@ describe("userinfo", () => {
     expect(claims.acr).toBeUndefined();
   });
 
-  test("is not asked for groups that were too many for the token", async () => {
+  test("is not asked for groups that did not fit into the token", async () => {
     const provider = relyingParty({ allowedGroups: ["engineers"] });
     await signIn(provider);
     expect(idp.requests.filter((request) => request === "GET /userinfo")).toHaveLength(1);
@@ -619,7 +619,7 @@ describe("userinfo", () => {
     expect(await refusalOf(signIn())).toBe("upstream sso.provider_invalid");
   });
 
-  test("SSO-37 refuses the userinfo of somebody else", async () => {
+  test("SSO-37 refuses the userinfo of another person", async () => {
     idp.claims = { sub: ADA.sub };
     idp.userinfo = { sub: "eve", email: ADA.email, email_verified: true };
     expect(await refusalOf(signIn())).toBe("upstream sso.token_invalid");

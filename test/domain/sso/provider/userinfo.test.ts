@@ -1,4 +1,4 @@
-// Which of two sources says whether an address is verified: the signed token first; userinfo only for its own address.
+// Which source decides whether an address is verified: first the signed token; userinfo only for its own address.
 import { expect, test } from "bun:test";
 import { completedClaims } from "../../../../src/domain/sso/provider/client/userinfo.ts";
 

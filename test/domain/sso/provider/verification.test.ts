@@ -34,7 +34,7 @@ async function problemsOf(members: Partial<SsoSettings> = {}, parts = {}): Promi
   return findings.filter(({ result }) => result !== "ok").map(({ check, result }) => `${check} ${result}`);
 }
 
-test("SSO-33 an honest provider passes every check, and signs nobody in", async () => {
+test("SSO-33 an honest provider passes every check, and no one is signed in", async () => {
   idp.requests.length = 0;
   const findings = await findingsOf();
   expect(findings.map(({ check, result }) => `${check} ${result}`)).toEqual([
@@ -67,15 +67,12 @@ const FAULTS: Record<string, [Faults, string[]]> = {
     { metadata: { id_token_signing_alg_values_supported: ["HS256", "none"] } },
     ["algorithms failed"],
   ],
-  "does not say that it supports PKCE": [
-    { metadata: { code_challenge_methods_supported: undefined } },
-    ["pkce warning"],
-  ],
+  "does not announce PKCE": [{ metadata: { code_challenge_methods_supported: undefined } }, ["pkce warning"]],
   "supports plain PKCE only": [
     { metadata: { code_challenge_methods_supported: ["plain"] } },
     ["pkce warning"],
   ],
-  "does not say when people log on": [{ metadata: { claims_supported: ["sub"] } }, ["log_on warning"]],
+  "does not report when people log on": [{ metadata: { claims_supported: ["sub"] } }, ["log_on warning"]],
   "does not list its claims": [{ metadata: { claims_supported: undefined } }, ["log_on skipped"]],
   "has no keys to fetch": [{ keys: "missing" }, ["keys failed"]],
   "identifies clients in another way": [
@@ -96,7 +93,7 @@ const FAULTS: Record<string, [Faults, string[]]> = {
   "has a token endpoint that is down": [{ token: "down" }, ["client warning"]],
 };
 
-test("SSO-33 a provider that names no algorithms has the one that is the default of the standard", async () => {
+test("SSO-33 a provider that names no algorithms uses the standard's default", async () => {
   idp.faults = { metadata: { id_token_signing_alg_values_supported: undefined } };
   const found = (await findingsOf()).find(({ check }) => check === "algorithms");
   expect(found?.detail).toBe("ID tokens are signed with RS256");
@@ -160,7 +157,7 @@ test.each(Object.entries(KEYS))("SSO-33 keys that %s are reported as such", asyn
   expect([found?.result, found?.detail]).toEqual(["failed", expect.stringContaining(detail)]);
 });
 
-test("SSO-33 a wrong secret is reported, and what was said about another issuer", async () => {
+test("SSO-33 a wrong secret is reported, and a mention of another issuer", async () => {
   const secret = new Secret("wrong");
   expect(await problemsOf({ credential: { method: "client_secret_basic", secret } })).toEqual([
     "client failed",
@@ -195,7 +192,7 @@ test.each([
   expect(clock?.detail).toStartWith(`the provider's clock is ${words}`);
 });
 
-test("SSO-44 the clock that differs is named with its offset in the refusal of a sign-in", async () => {
+test("SSO-44 the refusal of a sign-in contains the offset of a wrong clock", async () => {
   offsetMs = 600_000;
   const provider = relyingPartyOf(idp, world);
   const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });

@@ -72,7 +72,7 @@ test("STB-10 a reset under a reader leaves its snapshot", () => {
   db.close();
 });
 
-test("a reset and a look at the index keep the locks of SQLite", () => {
+test("resetting and reading the index keeps the locks of SQLite", () => {
   const { db, path } = createDatabase("locked");
   db.run("INSERT INTO notes VALUES ('first')");
   const before = locksOn(`${path}-shm`);
@@ -97,7 +97,7 @@ test("INF-44 a repaired index of the request log keeps the locks of SQLite", () 
   db.close();
 });
 
-test("a missing index is no error", () => {
+test("a missing index is not an error", () => {
   const path = join(folder, "missing.db");
   resetIndex(path);
   expect(readIndex(path, 40)).toBeUndefined();

@@ -132,7 +132,7 @@ test("a migration that would leave rows without their parent is rolled back", ()
   expect(here.read("SELECT name FROM parents ORDER BY id")).toEqual(["ana", "bo"]);
 });
 
-test("DAT-6 none of the migrations is kept when a later one fails, the message says so, and the former program still starts", () => {
+test("DAT-6 every migration is undone when a later one fails, the message says so, and the former program still starts", () => {
   using here = families();
   const refusal = reasonOf(() => here.migrate([FAMILIES, REBUILT_PARENT, { ...FAILING, id: 3 }]));
   expect(refusal).toStartWith(

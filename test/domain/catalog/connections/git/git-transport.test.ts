@@ -147,7 +147,7 @@ describe("a repository of a git server", () => {
     expect(existsSync(join(folder, "fake", "runs"))).toBe(false);
   });
 
-  test("asks without a credential if the connection has no token", async () => {
+  test("sends no credential if the connection has no token", async () => {
     const { git, site } = await siteWith();
     site.connections[0] = gitConnectionTo(host, { credential: () => ({ kind: "none" }) });
     await site.inspect();
@@ -155,7 +155,7 @@ describe("a repository of a git server", () => {
     expect(git.settings()).not.toContain("extraHeader");
   });
 
-  test("is asked for at clone_path below the address of the repositories (SRC-4)", async () => {
+  test("is requested at clone_path below the URL of the repositories (SRC-4)", async () => {
     const { site } = await siteWith();
     const path = "{namespace}/_git/{name}";
     site.connections[0] = gitConnectionTo(host, { clone: { base: `${host.origin}/team`, path } });

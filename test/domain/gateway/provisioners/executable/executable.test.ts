@@ -156,7 +156,7 @@ describe("a key that was created and not stored", () => {
   });
 
   test.each(["alias", "credential", "expires_at"])(
-    "takes back a key at once because its %s is wrong",
+    "immediately revokes a key because its %s is wrong",
     async (member) => {
       await using example = await start();
       example.upstream.trouble(`after:member:${member}`);

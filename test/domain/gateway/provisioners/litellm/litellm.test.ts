@@ -92,7 +92,7 @@ describe("a new key", () => {
     expect((await makeKey(subject.provisioner)).expiresAtMs).toBeNull();
   });
 
-  test("never shows its secret as its id, whatever the gateway calls its id", async () => {
+  test("never shows its secret as its id, whatever id the gateway returns", async () => {
     await using subject = await start();
     const body = { key: "sk-secret", token: "sk-secret", expires: null };
     subject.gateway.fail("POST /key/generate", { kind: "status", status: 200, body });
@@ -180,7 +180,7 @@ describe("remains of an earlier attempt", () => {
     expect(subject.gateway.keys).toHaveLength(6);
   });
 
-  test("deletes keys in the next attempt if nobody learned of them, and names do not grow", async () => {
+  test("deletes undelivered keys in the next attempt, and names do not grow", async () => {
     await using subject = await start();
     for (let n = 0; n < 3; n += 1) {
       subject.gateway.fail("POST /key/generate", { kind: "late-hang-up", times: 1 });
@@ -200,7 +200,7 @@ describe("remains of an earlier attempt", () => {
     expect(subject.gateway.keys).toHaveLength(1);
   });
 
-  test("deletes keys from every account with the address if nobody should have a key", async () => {
+  test("deletes keys from every account with the address if no user should have a key", async () => {
     await using subject = await start();
     await makeKey(subject.provisioner);
     const twin = subject.gateway.addUser("ADA@example.com");
