@@ -1,6 +1,10 @@
 // The servers that scim.ts measures: the service on a data directory filled beforehand, the reference, and the bare server.
 import { writeFileSync } from "node:fs";
+import { count, isNull } from "drizzle-orm";
+import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import { users } from "../../../src/domain/identity/tables.ts";
 import { openDataDirectory } from "../../../src/platform/data-directory/data-directory.ts";
+import { waitUntil } from "../gateway/gateway-stage.ts";
 import { peerOnBun, peerOnNode, type Running, script, startServer } from "../processes.ts";
 import { openBeside, startQuartermaster } from "../tools/installation.ts";
 import type { LoadRequest } from "../tools/load.ts";
@@ -26,13 +30,19 @@ export function unlimitedScim(tokenFile: string): string[] {
   return [...budget, "--scim-token-file", tokenFile];
 }
 
-/** Creates a data directory, fills it while no process uses it, and serves it. */
+/**
+ * Creates a data directory, fills it while no process uses it, and serves it. Another service adds the users to the search index
+ * before, which takes half a minute of processor time.
+ */
 export async function startOurs(directory: string, size: Size): Promise<OurSide> {
   const settings = [...WITHOUT_BACKUPS, ...unlimitedScim(`${directory}.token`)];
   const begun = await startQuartermaster(directory, ...settings);
   await begun.stop();
   const installation = await openBeside(directory, begun.port);
   const provisioned = await provision(installation, size);
+  const indexing = await startQuartermaster(directory, ...settings);
+  await waitUntil(() => unindexed(installation) === 0);
+  await indexing.stop();
   await installation.close();
   const { organizationId } = installation;
   const databaseFile = openDataDirectory(directory).database;
@@ -44,6 +54,9 @@ export async function startOurs(directory: string, size: Size): Promise<OurSide>
   };
 }
 
+const unindexed = ({ db }: ExistingInstallation): number =>
+  db.read.select({ total: count() }).from(users).where(isNull(users.searchNumber)).get()?.total ?? 0;
+
 /** @returns the command lines of the reference, by the runtime that runs it */
 export async function peerCommands(directory: string): Promise<Record<string, string[]>> {
   const node = Bun.which("node");
@@ -53,10 +66,16 @@ export async function peerCommands(directory: string): Promise<Record<string, st
     : onBun;
 }
 
-/** @throws if its response to a lookup differs from that of the service */
-export async function startBare({ databaseFile, organizationId, running }: OurSide): Promise<Running> {
+/**
+ * @param copy file of the database in which it creates groups
+ * @throws if its response to a lookup differs from that of the service
+ */
+export async function startBare(
+  { databaseFile, organizationId, running }: OurSide,
+  ...copy: string[]
+): Promise<Running> {
   const origin = `http://127.0.0.1:${running.port}`;
-  const bare = await startServer(script("scim/scim-bare.ts", databaseFile, organizationId, origin));
+  const bare = await startServer(script("scim/scim-bare.ts", databaseFile, organizationId, origin, ...copy));
   const { path, headers = {} } = getRequest(lookupPath(userNameAt(FEW_USERS - 1)));
   const answers = [running, bare].map(async ({ port }) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text(),

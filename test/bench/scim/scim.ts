@@ -35,7 +35,7 @@ const AMONG_MANY = "look-up by userName among 100,000";
 const PAGE_IS_FULL = `"itemsPerPage":${PAGE}`;
 const LOOKED_UP = 20_000;
 /** more than are created in a round */
-const NEW_GROUPS = 16_000;
+const NEW_GROUPS = 48_000;
 const PATCH_SECONDS = 0.3;
 /** more than are sent in a round */
 const PATCHES = 1_200;
@@ -59,7 +59,8 @@ export async function measureScim(): Promise<Figure[]> {
   const budgets = await measureBudgets(many, BIG_GROUP);
   const few = await startOurs(join(directory.path, "few"), { users: FEW_USERS, groups: groupSizes(0.1) });
   running(few.running);
-  const bare = { many: running(await startBare(many)), few: running(await startBare(few)) };
+  const copy = join(directory.path, "copy.db");
+  const bare = { many: running(await startBare(many, copy)), few: running(await startBare(few)) };
   const peers: Record<string, number> = {};
   for (const [name, command] of Object.entries(await peerCommands(directory.path)))
     peers[name] = running(await startServer(command)).port;
@@ -67,7 +68,7 @@ export async function measureScim(): Promise<Figure[]> {
     ...(await measureLookups({ many, few, bare, peers })),
     ...(await measurePages(many, peers)),
     await measureMemberships(many),
-    ...(await measureNewGroups(many, peers)),
+    ...(await measureNewGroups(many, bare.many, peers)),
     ...budgets,
   ];
 }
@@ -107,9 +108,17 @@ async function measureLookups({ many, few, bare, peers }: LookupSides): Promise<
   const bareFew = lookups(bare.few.port, FEW_USERS);
   return [
     ...(await race(
-      { ...kind, subjects: { ours: ofFew, ...mapValues(peers, (port) => lookups(port, FEW_USERS)) } },
+      {
+        ...kind,
+        subjects: {
+          ours: ofFew,
+          "bare server": bareFew,
+          ...mapValues(peers, (port) => lookups(port, FEW_USERS)),
+        },
+      },
       [
         { what: amongFew, rivals: "scimmy", wanted: 8 },
+        { what: amongFew, rivals: "bare" },
         { what: amongFew, rivals: "scimmy on Node" },
       ],
     )),
@@ -214,8 +223,12 @@ async function measureMemberships({ running: { port }, userIds, groupIds }: OurS
   };
 }
 
-/** The service's writes are durable when they are answered. */
-function measureNewGroups({ running }: OurSide, peers: Readonly<Record<string, number>>): Promise<Figure[]> {
+/** The writes of the service and of the bare server are durable when they are answered. */
+function measureNewGroups(
+  { running }: OurSide,
+  bare: Running,
+  peers: Readonly<Record<string, number>>,
+): Promise<Figure[]> {
   const creations = (port: number) => {
     let named = 0;
     return async () => {
@@ -231,10 +244,15 @@ function measureNewGroups({ running }: OurSide, peers: Readonly<Record<string, n
     {
       unit: "groups/s",
       rounds: ROUNDS,
-      subjects: { ours: creations(running.port), ...mapValues(peers, creations) },
+      subjects: {
+        ours: creations(running.port),
+        "bare server with the same rows": creations(bare.port),
+        ...mapValues(peers, creations),
+      },
     },
     [
       { what: "new group, durable", rivals: "scimmy", wanted: 2.5 },
+      { what: "new group, durable", rivals: "bare" },
       { what: "new group, durable", rivals: "scimmy on Node" },
     ],
   );

@@ -1,14 +1,17 @@
-// The reference for sso.ts, in a separate process: a server that does only the necessary work of a sign-in. It redeems
-// a code with a plain `fetch`, verifies the ID token with jose, and commits as many rows as the service does for a
-// sign-in. Arguments: an empty directory, and the issuer of the provider.
+// The reference for sso.ts, in a separate process: a server that does only what every server must do for a sign-in. It redeems a
+// code with a plain `fetch`, verifies the ID token with jose, and commits as many rows as the service does for a sign-in. At the path
+// /rows it commits the same rows as the service. Arguments: an empty directory, the issuer of the provider, and the database of an
+// installation.
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { openWriter } from "../writes.ts";
-import { SIGN_IN_ROWS, type TokenRequest, WAITED_HEADER } from "./sso-share.ts";
+import { openSignIns } from "./sso-rows.ts";
+import { ROWS_PATH, SIGN_IN_ROWS, type TokenRequest, WAITED_HEADER } from "./sso-share.ts";
 
-const [directory = "", issuer = ""] = process.argv.slice(2);
+const [directory = "", issuer = "", database = ""] = process.argv.slice(2);
 const published: JSONWebKeySet = await (await fetch(`${issuer}/jwks`)).json();
 const find = createLocalJWKSet(published);
 const writer = openWriter(directory);
+const writeSignIn = await openSignIns(database, issuer);
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
@@ -20,7 +23,7 @@ const server = Bun.serve({
     const { id_token: token }: { id_token: string } = await answer.json();
     const waitedMs = performance.now() - startMs;
     await jwtVerify(token, find);
-    await writer.write(SIGN_IN_ROWS);
+    await (new URL(request.url).pathname === ROWS_PATH ? writeSignIn() : writer.write(SIGN_IN_ROWS));
     return new Response(null, {
       status: 303,
       headers: { location: "/", [WAITED_HEADER]: String(waitedMs) },

@@ -5,19 +5,23 @@
 //
 //   share = (callback - signing) - (waiting - signing)
 //
-// The provider reports `signing` for each response; it is subtracted first, because it varies more than the rest. The
-// reference is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the
-// same way in the same run.
+// `signing` is what the provider reports for each response; it is subtracted first, because it varies more than the rest. The
+// reference is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the same way
+// in the same run. A row of it has one index, and the rows of a sign-in have nine, so another figure has a server with the same rows.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { openDataDirectory } from "../../../src/platform/data-directory/data-directory.ts";
 import { atMost, type Figure } from "../figures.ts";
 import { processorMs, script, startServer } from "../processes.ts";
 import { compareAlternating } from "../tools/compare.ts";
+import { startQuartermaster } from "../tools/installation.ts";
 import { codeFor, type SsoSite } from "./sso-site.ts";
 
 /** The rows that a sign-in of a known person writes: login session, identity and audit entry. */
 export const SIGN_IN_ROWS = 3;
 export const WAITED_HEADER = "x-waited-ms";
+/** path of the reference at which it commits the same rows as the service */
+export const ROWS_PATH = "/rows";
 
 export interface TokenRequest {
   headers: Record<string, string>;
@@ -52,31 +56,43 @@ export async function measureShare(site: SsoSite, directory: string): Promise<Fi
   await using servers = new AsyncDisposableStack();
   const folder = join(directory, "reference");
   mkdirSync(folder);
-  const running = await startServer(script("sso/sso-reference.ts", folder, site.idp.issuer));
+  const installed = join(folder, "data");
+  await (await startQuartermaster(installed)).stop();
+  const { database } = openDataDirectory(installed);
+  const running = await startServer(script("sso/sso-reference.ts", folder, site.idp.issuer, database));
   servers.defer(running.stop);
-  const bare: Server = { pid: running.pid, leave: () => leaveBare(site, running.port) };
+  const bareAt = (path: string): Server => ({
+    pid: running.pid,
+    leave: () => leaveBare(site, `http://127.0.0.1:${running.port}${path}`),
+  });
+  const bare = bareAt("/");
+  const bareRows = bareAt(ROWS_PATH);
   const own: Server = { pid: site.service.pid, leave: () => leaveOwn(site) };
   await measured(bare, WARM_UP_SIGN_INS);
+  await measured(bareRows, WARM_UP_SIGN_INS);
   await measured(own, WARM_UP_SIGN_INS);
   const processor = { bare: 0, own: 0 };
   let waited = 0;
-  const [other, ours] = await compareAlternating({
+  const shareOf = ({ times }: { times: Times[] }) => fastestOf(times.map(({ took }) => took)) - waited;
+  const [other, ours, sameRows] = await compareAlternating({
     rounds: ROUNDS,
     subjects: {
       reference: async () => {
         const round = await measured(bare, SIGN_INS);
         processor.bare += round.processorMs;
         waited = fastestOf(round.times.map((times) => times.waited));
-        return fastestOf(round.times.map(({ took }) => took)) - waited;
+        return shareOf(round);
       },
       ours: async () => {
         const round = await measured(own, SIGN_INS);
         processor.own += round.processorMs;
-        return fastestOf(round.times.map(({ took }) => took)) - waited;
+        return shareOf(round);
       },
+      sameRows: async () => shareOf(await measured(bareRows, SIGN_INS)),
     },
   });
   const ratio = ours?.ratio ?? Number.NaN;
+  const rowsRatio = sameRows?.ratio ?? Number.NaN;
   const perSignIn = ROUNDS * SIGN_INS;
   return [
     {
@@ -86,6 +102,13 @@ export async function measureShare(site: SsoSite, directory: string): Promise<Fi
       reference: other?.median ?? Number.NaN,
       ratio,
       verdict: atMost(SHARE_MAX, ratio),
+    },
+    {
+      what: "the same, against that server with the rows, indexes and audit entry of a sign-in",
+      unit: "ms",
+      ours: ours?.median ?? Number.NaN,
+      reference: sameRows?.median ?? Number.NaN,
+      ratio: ratio / rowsRatio,
     },
     {
       what: "processor time of a callback, with the token request (of the same server)",
@@ -116,13 +139,13 @@ async function leaveOwn(site: SsoSite): Promise<Finish> {
   return async () => ({ took: await withoutSigning(site, finish), waited: Number.NaN });
 }
 
-async function leaveBare(site: SsoSite, port: number): Promise<Finish> {
+async function leaveBare(site: SsoSite, url: string): Promise<Finish> {
   const body = JSON.stringify(await codeFor(site.idp));
   return async () => {
     const signingBefore = site.idp.answeringMs;
     let waited = Number.NaN;
     const took = await withoutSigning(site, async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body, redirect: "manual" });
+      const answer = await fetch(url, { method: "POST", body, redirect: "manual" });
       if (answer.status !== 303) throw new Error(`the reference answered ${answer.status}`);
       waited = Number(answer.headers.get(WAITED_HEADER));
     });
