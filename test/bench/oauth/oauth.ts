@@ -13,7 +13,16 @@ import {
   temporaryDirectory,
 } from "../tools/installation.ts";
 import type { LoadPlan, LoadRequest } from "../tools/load.ts";
-import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Seeds } from "./oauth-plan.ts";
+import {
+  CLIENT_ID,
+  CONNECTIONS,
+  DEVICE_CODES,
+  FAMILIES,
+  ROUNDS,
+  SCOPES,
+  type Seeds,
+  WARM_UPS,
+} from "./oauth-plan.ts";
 
 const SECONDS = 1;
 /** Shorter: together with the seeded logins, no more may be pending than the service allows. */
@@ -122,7 +131,7 @@ async function measure(
     };
   };
   const subjects = Object.fromEntries(Object.entries(sides).map(([name, side]) => [name, subject(side)]));
-  const rows = await compareAlternating({ rounds: ROUNDS, warmUps: 1, subjects });
+  const rows = await compareAlternating({ rounds: ROUNDS, warmUps: WARM_UPS, subjects });
   const ours = rows.pop();
   const reference = rows.reduce((best, row) => (row.median > best.median ? row : best));
   const ratio = ratioOf(ours, reference);

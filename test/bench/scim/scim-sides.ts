@@ -41,7 +41,7 @@ export async function startOurs(directory: string, size: Size): Promise<OurSide>
   const installation = await openBeside(directory, begun.port);
   const provisioned = await provision(installation, size);
   const indexing = await startQuartermaster(directory, ...settings);
-  await waitUntil(() => unindexed(installation) === 0);
+  await waitUntil(() => countWaiting(installation) === 0);
   await indexing.stop();
   await installation.close();
   const { organizationId } = installation;
@@ -54,7 +54,7 @@ export async function startOurs(directory: string, size: Size): Promise<OurSide>
   };
 }
 
-const unindexed = ({ db }: ExistingInstallation): number =>
+const countWaiting = ({ db }: ExistingInstallation): number =>
   db.read.select({ total: count() }).from(users).where(isNull(users.searchNumber)).get()?.total ?? 0;
 
 /** @returns the command lines of the reference, by the runtime that runs it */
