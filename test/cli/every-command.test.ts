@@ -108,7 +108,7 @@ describe("data directory without an installation", () => {
   );
 
   test.each(needy.map((command) => [wordsOf(command).join(" "), command] as const))(
-    "%s is refused with code 3 and a JSON error, and makes nothing",
+    "%s is refused with code 3 and a JSON error, and creates nothing",
     async (path, command) => {
       const data = join(cwd, path);
       const args = [...lineOf(command), "--json", "--data-dir", data];
@@ -155,7 +155,7 @@ describe("CLI-10 secrets", () => {
         .map(({ flags }) => `${command.path()} ${flags}`),
     );
     expect(suspects).toContain("quartermaster users create --password-file <path>");
-    // A choice of fixed words, such as the name of a header, holds no secret.
+    // An option with fixed values, such as the name of a header, holds no secret.
     expect(suspects.filter((option) => !/-file <path>$|<number>$|<[^>]+\|[^>]+>$/.test(option))).toEqual([]);
   });
 

@@ -936,7 +936,7 @@ test("clients", async () => {
   expectGolden("clients", [...none, ...steps], replacements(workspace));
 });
 
-/** Replaces what differs between runs: digests, sizes of random contents, and additions by new migrations. */
+/** Replaces values that differ between runs: digests, sizes of random contents, and additions by new migrations. */
 const BACKUP_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/schema \d+( to \d+)?/g, "schema N"],
   [/"schema": \d+/g, '"schema": N'],

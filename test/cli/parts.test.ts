@@ -47,7 +47,7 @@ describe("tables", () => {
     expect(Bun.stringWidth(row)).toBe(width);
   });
 
-  test("a column that commands take is never shortened, and the others are", () => {
+  test("a column whose values are arguments of commands is never shortened, but others are", () => {
     const id = "01940000-0000-7000-8000-000000000006";
     const wanted = [
       { header: "ID", value: () => id, isWhole: true },
@@ -59,7 +59,7 @@ describe("tables", () => {
     expect(tableText([0], wanted, { ...style, columns: 20 })).toContain(id);
   });
 
-  test("states have a color on a terminal only, and it does not change the alignment", () => {
+  test("states have a color on a terminal only, without a change of the alignment", () => {
     const wanted = [
       { header: "STATE", value: (state: string) => state, color: colorOf },
       { header: "NAME", value: () => "x" },

@@ -1,4 +1,4 @@
-// What commands on the data directory refuse: with one message, the right exit code, and no change.
+// Refusals of commands on the data directory: one message, the right exit code, and no change.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -250,7 +250,7 @@ describe("setup", () => {
     expect([...new Bun.Glob("**").scanSync({ cwd: workspace.folder, onlyFiles: false })]).toEqual([]);
   });
 
-  test("creates a complete installation with the printed password; a later dry run has no steps left", async () => {
+  test("creates a complete installation with the printed password, and leaves no steps for a later dry run", async () => {
     using workspace = createWorkspace();
     const { password } = await workspace.json(`setup ${EMAIL}`);
     expect(password).toBeString();

@@ -147,7 +147,7 @@ describe("CLI-17 errors", () => {
 });
 
 describe("CLI-7 confirmation", () => {
-  test("fails at once without a terminal and --yes, even if stdin has a response", async () => {
+  test("fails immediately without a terminal and --yes, even if stdin has a response", async () => {
     expect(await pipedChild(["remove"], "y\n")).toEqual({
       stdout: "",
       stderr:
@@ -339,7 +339,7 @@ describe("CLI-13 interruption", () => {
     expect(exitCode).toBe(143);
   });
 
-  test("a second SIGINT exits at once", async () => {
+  test("a second SIGINT exits immediately", async () => {
     const child = start("hang");
     const reader = child.stdout.getReader();
     await reader.read();

@@ -64,7 +64,7 @@ describe("CLI-14 help", () => {
     }
   });
 
-  test("a command that takes every setting lists only those of its subject, and says where the others are", async () => {
+  test("a command that takes every setting lists only those of its subject, and refers to the others", async () => {
     const { stdout: takeover } = await runCli(["takeover", "--help"]);
     expect(takeover).toContain("--old-machine-is-off");
     expect(takeover).toContain("\nSecond machine settings:\n");
@@ -87,7 +87,7 @@ describe("CLI-14 help", () => {
     }
   });
 
-  test("the root groups its commands, and serve its settings", async () => {
+  test("the root groups its commands, and serve groups its settings", async () => {
     const root = (await runCli(["--help"])).stdout;
     const headings = (text: string) => text.match(/^[A-Z][^\n]*:$/gm);
     expect(headings(root)).toEqual([
@@ -135,7 +135,7 @@ describe("CLI-14 help", () => {
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
   });
 
-  test("names no new chapter or topic like a command", () => {
+  test("only the topics gateway and harnesses have the name of a command", () => {
     const names = programFor(processContext()).commands.map((command) => command.name());
     expect(TOPICS.map(({ name }) => name).filter((name) => names.includes(name))).toEqual([
       "gateway",
@@ -261,7 +261,7 @@ describe("wrong usage", () => {
 });
 
 describe("config", () => {
-  test("CLI-11 shows every setting with its value and origin, and secrets only as set", async () => {
+  test("CLI-11 shows every setting with its value and origin, but never the value of a secret", async () => {
     const env = { QUARTERMASTER_SCIM_TOKEN: "hunter2", QUARTERMASTER_LOG_LEVEL: "debug" };
     const { stdout, stderr, exitCode } = await runCli(
       ["config", "show", "--server-listen", "localhost:1", "--catalog", "/c.yaml"],

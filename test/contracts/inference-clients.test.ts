@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(forgetRequests);
 afterAll(() => proxy[Symbol.asyncDispose]());
 
-/** Connections stay open: a request on one that the upstream has closed would fail. */
+/** Connections stay open, because a request on a closed connection would fail. */
 function forgetRequests(): void {
   proxy.models.exchanges.length = 0;
 }
@@ -39,7 +39,7 @@ const streamOf =
     await exchange.stream(events);
   };
 
-/** Responds with the first event, and then nothing until the client disconnects. */
+/** Sends the first event, and nothing more until the client disconnects. */
 const stall = (events: readonly string[]) => async (exchange: UpstreamExchange) => {
   await exchange.head(200, [
     ["content-type", "text/event-stream"],
@@ -98,7 +98,7 @@ describe("the client of OpenAI", () => {
     expect(proxy.models.exchanges).toHaveLength(2);
   });
 
-  test("ends the work of the upstream when it aborts in the middle", async () => {
+  test("ends the work of the upstream when it aborts in the middle of a response", async () => {
     proxy.models.script = stall(CHAT.events);
     const stream = await openai().chat.completions.create({ ...CHAT_QUESTION, stream: true });
     for await (const _ of stream) break; // the client aborts when its reader stops
@@ -106,7 +106,7 @@ describe("the client of OpenAI", () => {
     expect(proxy.models.exchanges).toHaveLength(1);
   });
 
-  test("repeats a failed request itself, because the proxy does not", async () => {
+  test("repeats a failed request, because the proxy does not", async () => {
     proxy.models.script = async (exchange) => {
       await exchange.body();
       const isFirst = proxy.models.exchanges.length === 1;
@@ -161,7 +161,7 @@ describe("the client of Anthropic", () => {
     expect(message.usage).toMatchObject({ input_tokens: 23, output_tokens: 14 });
   });
 
-  test("ends the work of the upstream when it aborts in the middle", async () => {
+  test("ends the work of the upstream when it aborts in the middle of a response", async () => {
     proxy.models.script = stall(MESSAGES.events);
     const stream = anthropic().messages.stream(MESSAGES_QUESTION);
     for await (const _ of stream) break;

@@ -32,13 +32,13 @@ async function signIn(at: OidcPeer, { settings = at.settings(), isForced = false
   return { provider, answer: response, claims: await provider.complete(response) };
 }
 
-test("SSO-20 signs a person in with a verified address, and takes a code once", async () => {
+test("SSO-20 signs a person in with a verified address, and accepts each code once", async () => {
   const { provider, answer, claims } = await signIn(peer);
   expect(claims).toMatchObject({ iss: peer.issuer, sub: PEER_SUBJECT, ...PEER_PERSON });
   expect(await refusalOf(provider.complete(answer))).toBe("invalid sso.code_rejected");
 });
 
-test("SSO-17 says when the person logged on if that was forced, and only then", async () => {
+test("SSO-17 states the time of the log-on only if the log-on was forced", async () => {
   expect((await signIn(peer)).claims.auth_time).toBeUndefined();
   const { claims } = await signIn(peer, { isForced: true });
   expect(claims.auth_time).toBeNumber();
@@ -68,7 +68,7 @@ test("SSO-21 and SSO-17: a signed assertion and a pushed request", async () => {
   expect((await signIn(pushed, { settings })).claims).toMatchObject({ sub: PEER_SUBJECT });
 });
 
-test("SSO-27 the logout that it announces names the person and the session", async () => {
+test("SSO-27 the announced logout names the person and the session", async () => {
   const announced = Promise.withResolvers<string>();
   await using listener = Bun.serve({
     hostname: "127.0.0.1",

@@ -9,7 +9,7 @@ import {
   ProvisionerError,
 } from "../../src/domain/gateway/provisioners/provisioner.ts";
 
-/** How a test reads and changes the gateway without the provisioner. */
+/** Reads and changes the gateway without the provisioner. */
 export interface Upstream {
   /** usable keys */
   keys(): Promise<readonly { externalId: string; email: string; alias: string }[]>;
@@ -81,7 +81,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
   };
 
   describe(`the ${name} provisioner`, () => {
-    test("makes a first key, which the gateway knows under the name it gives", async () => {
+    test("creates a first key, which the gateway has under the reported name", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       expect(key.credential?.reveal()).toMatch(/^\S+$/);
@@ -100,14 +100,14 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(await idsOf(subject, ADA)).toEqual([key.externalId]);
     });
 
-    test("keeps a key again and again with what it said the last time", async () => {
+    test("keeps a key repeatedly, given its own previous response", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       const again = await lookAfter(subject, await lookAfter(subject, key));
       expect(again.externalId).toBe(key.externalId);
     });
 
-    test("makes a key in place of what an earlier attempt left behind", async () => {
+    test("replaces the leftover of an earlier attempt with a new key", async () => {
       await using subject = await start(ADA);
       await makeKey(subject);
       await makeKey(subject);
@@ -116,7 +116,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect((await lookAfter(subject, last)).externalId).toBe(last.externalId);
     });
 
-    test("makes a key beside a healthy one that is rotated, for that one is in use until the new one is stored", async () => {
+    test("creates a new key beside a healthy one that is rotated, because the old one is in use until the new one is stored", async () => {
       await using subject = await start(ADA);
       const old = await makeKey(subject);
       const fresh = await rotate(subject);
@@ -132,7 +132,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(await idsOf(subject, ADA)).toEqual([key.externalId]);
     });
 
-    test("leaves the keys of others alone", async () => {
+    test("does not change the keys of others", async () => {
       await using subject = await start(ADA, BOB);
       const bobs = await makeKey(subject, BOB);
       const first = await makeKey(subject);
@@ -143,20 +143,20 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect((await lookAfter(subject, bobs, BOB)).externalId).toBe(bobs.externalId);
     });
 
-    test("finds the account whatever the case of its address", async () => {
+    test("finds the account by its address in any letter case", async () => {
       await using subject = await start({ ...ADA, email: "Ada@Example.COM" });
       const key = await makeKey(subject);
       expect(key.credential).toBeDefined();
     });
 
-    test("says that somebody without an account has none", async () => {
+    test("reports a person without an account", async () => {
       await using subject = await start(BOB);
       const failure = await failureOf(makeKey(subject));
       expect(failure.code).toBe("account_missing");
       expect(await subject.upstream.keys()).toEqual([]);
     });
 
-    test("says that a blocked key is not accepted, and replaces it when asked", async () => {
+    test("reports that a blocked key is not accepted, and replaces it on request", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       await subject.upstream.block(key.externalId);
@@ -169,7 +169,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect((await lookAfter(subject, replacement)).externalId).toBe(replacement.externalId);
     });
 
-    test("says that a key which is gone is not accepted", async () => {
+    test("reports that a missing key is not accepted", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       await subject.provisioner.revoke({ identity: ADA, externalId: key.externalId }, never);
@@ -199,7 +199,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(await subject.upstream.keys()).toEqual([]);
     });
 
-    test("makes nothing once its time is over", async () => {
+    test("creates no key after its time limit", async () => {
       await using subject = await start(ADA);
       const request = { identity: ADA, reason: "missing", previous: null } as const;
       const failure = await failureOf(subject.provisioner.provision(request, AbortSignal.abort()));
@@ -215,7 +215,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(failure.message).not.toContain(failure.diagnosis);
     });
 
-    test("lists the models of the gateway with what it says about them, and a revision of the ids", async () => {
+    test("lists the models of the gateway with their descriptions, and a revision of the ids", async () => {
       await using subject = await start();
       const described = { id: "openai/gpt-5", display_name: "GPT-5", metadata: { context: 400_000 } };
       await subject.upstream.offer([{ id: "b" }, described]);
@@ -230,7 +230,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(again.sourceRevision).toBe(listing.sourceRevision);
     });
 
-    test("lists nothing where the gateway offers nothing", async () => {
+    test("lists no models if the gateway offers none", async () => {
       await using subject = await start();
       await subject.upstream.offer([]);
       expect((await subject.provisioner.listModels(never)).models).toEqual([]);
@@ -258,7 +258,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(failure).toMatchObject({ code: "discovery_response" });
     });
 
-    test("lists no models once its time is over", async () => {
+    test("lists no models after its time limit", async () => {
       await using subject = await start();
       await subject.upstream.offer([{ id: "a" }]);
       const failure = await subject.provisioner

@@ -128,7 +128,7 @@ describe("SES-41 SES-57 a service whose disk is full", () => {
 
 describe("SES-57 a service that is killed", () => {
   test(
-    "leaves nothing half at any moment of an upload, and the retry succeeds",
+    "leaves no partial upload at any moment, and the retry succeeds",
     async () => {
       let interrupted = 0;
       let former: Uint8Array<ArrayBuffer> | undefined;

@@ -134,7 +134,7 @@ describe.each([
     await ask("POST", "/admin/invitations", { cookie, body, status: 201 });
   });
 
-  test("wrong guesses lock an account for one window however far the clock is off", async () => {
+  test("wrong guesses lock an account for one window, no matter how wrong the clock is", async () => {
     const guess = (password: string) =>
       server.request("POST", "/api/auth/sign-in/email", { body: { email: EMAIL, password } });
     while ((await guess("wrong")).status !== 429);

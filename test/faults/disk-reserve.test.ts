@@ -43,7 +43,7 @@ const reserveIn = async ({ baseUrl }: RunningService): Promise<number> => {
 };
 
 describe.if(canMount)("SES-41 a service whose disk another program has filled", () => {
-  test("starts and continues with its reserve, and makes it again when there is space", async () => {
+  test("starts and continues with its reserve, and creates it again when there is space", async () => {
     const [directory, prepared] = [temporaryDirectory(), temporaryDirectory()];
     await prepareInstallation(join(prepared, "data"));
     writeFileSync(join(prepared, "data", "disk-reserve"), Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });

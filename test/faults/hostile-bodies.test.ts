@@ -125,8 +125,9 @@ const bytesOf = (texts: Readonly<Record<string, string>>): Bodies =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
 
 /**
- * Bodies for one route after another. One function reads a kind of body for all routes: the first route of a kind gets all of them.
- * Members whose schemas are equal are checked alike: the first one is filled up to the limit of the body.
+ * Bodies for one route after another. One function reads a kind of body for all routes: the first route of a kind gets
+ * all of them. Members with equal schemas are checked by the same code, so only the first one is filled up to the limit
+ * of the body.
  */
 function createHostileBodies() {
   const kindsSeen = new Set<string>();
@@ -161,8 +162,8 @@ const shapeOf = (schema: unknown): string =>
   });
 
 /**
- * Forms with a file or a long text, for their three readers. The longest text that one of them reads at once is a policy with
- * escaped line ends.
+ * Forms with a file or a long text, for their three readers. The longest text that one of them reads in one turn is a
+ * policy with escaped line ends.
  */
 const formsWithFile = (bytes: number): Record<string, string> => ({
   "fields without parts": "a&".repeat(bytes / 2),
@@ -214,7 +215,7 @@ function shapedObjects(bytes: number): string {
 /** Within the limit of every route. */
 const SMALL_BYTES = UNAUTHENTICATED_BODY_BYTES_MAX;
 
-/** What shows that a route uses the reader, and what the reader leaves to the route. */
+/** Bodies that show that a route uses the reader, and bodies whose checks the reader leaves to the route. */
 const jsonForEach = (bytes: number): Record<string, string> => ({
   "nested lists": "[".repeat(bytes),
   "a name as long as the body": `{"${"x".repeat(bytes - 6)}":0}`,
@@ -296,7 +297,7 @@ const forms = (bytes: number): Record<string, string> => ({
   "the same long name twice": `${"x".repeat(bytes / 2 - 1)}&${"x".repeat(bytes / 2)}`,
 });
 
-/** A member filled beyond its limit, of which the last value is wrong. */
+/** A member filled beyond its limit, with a wrong last value. */
 const memberFilled = (name: string, bytes: number): Record<string, string> => ({
   [`${name}: objects`]: `{"${name}":${listOf(valuesIn(bytes - 100, 3) - 5, "{}").slice(0, -1)},0]}`,
   [`${name}: a long text`]: `{"${name}":"${"x".repeat(bytes - name.length - 10)}"}`,

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Sends the parts as they are, one packet each. @returns what comes back until the connection is closed */
+/** Sends each part as one packet. @returns the bytes received until the connection is closed */
 async function exchange(...parts: readonly (string | Uint8Array | typeof HANG_UP)[]): Promise<string> {
   const socket = connect(Number(new URL(server.origin).port), "127.0.0.1");
   const closed = Promise.withResolvers<void>();

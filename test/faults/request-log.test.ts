@@ -25,7 +25,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 type Figures = QueueFigures & { handed: number };
 
-/** Reads what the process prints, until its figures meet the condition. */
+/** Reads the output of the process until its figures meet the condition. */
 async function untilFigures(
   lines: AsyncIterator<Figures>,
   holds: (figures: Figures) => boolean,

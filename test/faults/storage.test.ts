@@ -18,7 +18,7 @@ import { type RunningService, startService } from "../support/running-service.ts
 import { temporaryDirectory } from "../support/world.ts";
 
 const TOKEN = "a-token-of-the-identity-provider";
-/** of which FREE_BYTES_MIN stay free in addition to an installation */
+/** the size of an installation, and FREE_BYTES_MIN that stay free */
 const DISK = "32m";
 /** a write needs some pages, so this is more than the free space in the write-ahead log */
 const WRITES_MAX = 300;
@@ -55,7 +55,7 @@ describe.if(canMount)("a service whose disk fails", () => {
       ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
     });
 
-  /** Provisions users, all at once. @returns the statuses */
+  /** Provisions users in parallel. @returns the statuses */
   async function writes(count: number): Promise<number[]> {
     const one = async () => {
       const userName = `user-${names++}@example.org`;
@@ -103,7 +103,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     return new Database(join(directory, "quartermaster.db"));
   }
 
-  /** Writing works again, everything acknowledged is there, nothing refused is, and the file is intact. */
+  /** Writing works again, every acknowledged change and no refused one is stored, and the file is intact. */
   async function expectNothingLost(): Promise<void> {
     expect(await writes(AT_ONCE)).toEqual(Array(AT_ONCE).fill(201));
     using database = openCopy();

@@ -30,7 +30,7 @@ async function signIn(firefox: Firefox, email: string, password: string): Promis
   await firefox.until(`location.pathname === "/console"`);
 }
 
-/** Opens every page of the navigation, and those that are only reached from a list or a button. */
+/** Opens every page of the navigation, and the pages that only a list or a button leads to. */
 async function lookAtPages(firefox: Firefox): Promise<void> {
   const linked = await firefox.evaluate(`[...document.querySelectorAll("nav a")].map(({ href }) => href)`);
   if (!Array.isArray(linked) || linked.length < 20) throw new Error(`too few pages: ${linked}`);

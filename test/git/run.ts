@@ -1,7 +1,7 @@
-// `bun run test:git`: the providers `git` and `bitbucket_cloud` with `git http-backend` behind nginx and fcgiwrap, over TLS with a
-// private CA, and with hosts that hang, redirect or lie. Needs git, nginx and fcgiwrap (`apt-get install git nginx fcgiwrap`),
-// which is why `bun run test` leaves it out. A word selects the cases with it in their name. With --memory it also builds the
-// executable and measures its memory.
+// `bun run test:git`: the providers `git` and `bitbucket_cloud` with `git http-backend` behind nginx and fcgiwrap, over
+// TLS with a private CA, and with hosts that hang, redirect or lie. Needs git, nginx and fcgiwrap (`apt-get install git
+// nginx fcgiwrap`), which is why `bun run test` leaves it out. A word selects the cases whose name contains it. With
+// --memory it also builds the executable and measures its memory.
 import {
   existsSync,
   mkdirSync,
@@ -359,7 +359,7 @@ function cloudResponse({ url, headers }: Request, commit: string): Response {
   return found ? Response.json(found) : new Response("", { status: 404 });
 }
 
-/** Answers the service's own request for the refs, and no request of git. */
+/** Answers the service's own request for the refs, but no request of git. */
 async function createHangingHost() {
   const { cert, key, ca } = await certify();
   const type = { "content-type": "application/x-git-upload-pack-advertisement" };

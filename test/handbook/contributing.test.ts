@@ -46,7 +46,7 @@ describe("the libraries", () => {
   });
 });
 
-test("the table of commands names every test and drill that package.json has beside the suite", () => {
+test("the table of commands names every test and drill of package.json outside the suite", () => {
   const scripts = Object.keys(packageJson.scripts).filter((name) => /^(?:test:|torture|mutate)/.test(name));
   expect(namesIn("Command | What it does | Needs").filter((name) => !name.includes(" "))).toEqual(
     expect.arrayContaining(scripts),

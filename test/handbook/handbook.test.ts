@@ -28,7 +28,7 @@ const anchorsOf = (markdown: string): string[] =>
   [...proseOf(markdown).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 
 const PICTURES = readdirSync(join(CHAPTERS_FOLDER, "pictures")).map((file) => `../pictures/${file}`);
-/** Images that are paragraphs, which the texts of the executable leave out. */
+/** Images that form a paragraph. The texts of the executable omit them. */
 const picturesIn = (markdown: string) =>
   [...markdown.matchAll(/^!\[(.*)\]\((.*)\)\n\n/gm)].map(([, description = "", file = ""]) => ({
     description,
@@ -81,7 +81,7 @@ describe("a drawing", () => {
     expect(drawing).not.toMatch(/<script|<image|href=|@import|url\((?!#)/);
   });
 
-  test("has the colors of the pages in both schemes, whose contrast has a test", () => {
+  test("has the colors of the pages in both schemes, whose contrast is tested elsewhere", () => {
     const styles = readFileSync(join(ROOT, "src/server/pages/style.css"), "utf8");
     const colors = [...styles.matchAll(/light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)];
     const [light, dark] = [1, 2].map((scheme) => new Set(colors.map((found) => found[scheme])));

@@ -52,9 +52,8 @@ export function keycloakHome(): string {
 const UNPACK = "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:unpack";
 
 /**
- * Starts it with the users and a client for the service.
- * @param options folder: an empty one, for a copy of the distribution with its data; port: a free one; serviceUrl: the service's
- *   origin
+ * Starts Keycloak with the users and a client for the service. @param options folder: an empty one for a copy of the
+ * distribution with its data; port: a free one; serviceUrl: the service's origin
  */
 export async function startKeycloak(options: {
   home: string;

@@ -72,7 +72,7 @@ async function proveGroups(site: Site): Promise<void> {
       role,
     });
   }
-  // Keycloak leaves the claim out for somebody without groups, so that the list is unknown.
+  // Keycloak omits the claim for a person without groups, so the list is unknown.
   const { last } = await arrive(site, "mallory");
   expectEqual("who is in no allowed group is refused", last.status, 403);
 }
@@ -85,7 +85,7 @@ async function proveForced(site: Site): Promise<void> {
   expectEqual("a forced log-on confirms who it is", (await browser.request(callback)).status, 303);
 }
 
-/** The new key is active at once; the service has cached the former keys. */
+/** The new key is active immediately; the service has cached the former keys. */
 async function proveRotation(site: Site): Promise<void> {
   const { admin } = site.keycloak;
   const before = await activeKey(site);
@@ -129,7 +129,7 @@ async function leave(browser: FormBrowser, query = ""): Promise<string> {
   return response.headers.get("location") ?? "";
 }
 
-/** Goes to Keycloak and comes back. @returns the browser and the service's response to the callback */
+/** Signs in at Keycloak and returns to the service. @returns the browser and the service's response to the callback */
 async function arrive(site: Site, username: string): Promise<{ browser: FormBrowser; last: Response }> {
   const browser = newBrowser(site);
   const way = await site.keycloak.signIn(await leave(browser), username);

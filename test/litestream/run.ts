@@ -53,7 +53,7 @@ async function replicate(own: {
   service.signal("SIGTERM");
   await service.ended();
   await until(() => isUpToDate(output([quartermaster, "doctor", "--json", ...settings], [0, 6, 7])));
-  replication.kill("SIGINT"); // Litestream copies the rest before it ends
+  replication.kill("SIGINT"); // Litestream copies the rest before it exits
   await replication.exited;
 }
 

@@ -23,7 +23,7 @@ const folder = temporaryDirectory();
 let keys: LitellmGateway;
 let gateway: ScriptedUpstream;
 let streams: UpstreamExchange[] = [];
-/** requests that a test waits for at the upstream, by their header `x-round` */
+/** requests that a test awaits at the upstream, by their header `x-round` */
 const awaited = new Map<string, (exchange: UpstreamExchange) => void>();
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ async function serve(exchange: UpstreamExchange): Promise<void> {
 interface Site extends AsyncDisposable {
   service: RunningService;
   data: string;
-  /** @param headers `x-phase` says what the upstream does: `json`, `head` for no response, or else a stream */
+  /** @param headers `x-phase` selects the response of the upstream: `json`, `head` for no response, or else a stream */
   send(headers?: Readonly<Record<string, string>>): RawClient;
   /** @returns the value of a metric without labels */
   metric(name: string): Promise<number>;
@@ -101,7 +101,7 @@ async function start(name: string): Promise<Site> {
   };
 }
 
-/** @returns clients whose streams have begun; some connect at a time, as a listener's queue is finite */
+/** @returns clients whose streams have begun; they connect in batches, because a listener's queue is finite */
 async function open(site: Site, count: number): Promise<RawClient[]> {
   const clients: RawClient[] = [];
   while (clients.length < count) {
@@ -117,7 +117,7 @@ const until = async (isMet: () => Promise<boolean>): Promise<void> => {
 };
 
 test(
-  "INF-61 thousands of quiet streams run at once, and another request is answered beside them",
+  "INF-61 another request is answered while thousands of streams are quiet",
   async () => {
     await using site = await start("quiet");
     const clients = await open(site, 3_000);
@@ -172,7 +172,7 @@ test(
 );
 
 test(
-  "INF-36 a stop among hundreds of streams ends each one as it should, writes every row, and is done in time",
+  "INF-36 a stop with hundreds of open streams ends each correctly, writes every row, and finishes in time",
   async () => {
     await using site = await start("stopping");
     const clients = await open(site, 500);

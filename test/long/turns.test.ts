@@ -14,7 +14,7 @@ import { addManyRows } from "../support/content/many-rows.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { type Turns, watchTurns } from "../support/turns.ts";
 
-/** A fraction of the largest content, so that the test is fast; `bun run bench content` sends all of it. */
+/** A fraction of the largest content keeps the test fast. `bun run bench content` sends all of it. */
 const POLICY_BYTES = 120_000;
 const ENTRIES = 1_200;
 const PACKAGES_BYTES = 80_000;

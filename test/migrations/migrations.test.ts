@@ -108,7 +108,7 @@ const fresh = inNewFile((connection, file) => {
   return schemaOf(connection);
 });
 
-test("the migrations are numbered consecutively from 1 with unique names", () => {
+test("the migrations have unique names and consecutive numbers from 1", () => {
   expect(migrations.map(({ id }) => id)).toEqual(migrations.map((_, index) => index + 1));
   expect(new Set(migrations.map(({ name }) => name)).size).toBe(migrations.length);
 });

@@ -1,4 +1,4 @@
-// The drizzle tables match the migrations: otherwise a difference would show only when a statement runs.
+// The drizzle tables match the migrations: otherwise a difference would appear only when a statement runs.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
@@ -36,7 +36,7 @@ function columnsOfDrizzle(table: SQLiteTable): Column[] {
   }));
 }
 
-/** One line for each column, without their order. A key column is never NULL, whether or not it is declared so. */
+/** One line for each column, without their order. A key column is never NULL, even if it is not declared so. */
 const described = (columns: readonly Column[]): string[] =>
   columns
     .map(({ name, type, notNull, key }) => {

@@ -1,4 +1,4 @@
-// The mutations of all places, and which of them make no difference. run.ts takes a sample of the others.
+// The mutations of all places, without those that make no difference. run.ts takes a sample of them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EQUIVALENT, type Equivalent } from "./equivalent.ts";

@@ -5,12 +5,12 @@ export interface Equivalent {
   kind?: string | readonly string[];
   /** text that the line, or the changed range, contains, ignoring white space */
   contains: string;
-  /** text that the changed text lacks; nothing in particular by default */
+  /** text that the changed text must not contain */
   drops?: string;
   because: string;
 }
 
-/** A default that no value ever takes, and its own value. */
+/** A default that no value has, and its own value. */
 const DEFAULT = ["dropped default", "changed number"];
 
 export const EQUIVALENT: readonly Equivalent[] = [

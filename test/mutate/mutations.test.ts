@@ -52,7 +52,7 @@ describe("a mutation", () => {
     ["a flush to the disk", "if (a !== undefined) fsyncSync(a); flushToDisk(b + 1);"],
     ["a step", "function* a() { yield; }"],
     ["what a log receives", 'log.info("a", { b: 1 + 2 });'],
-  ])("leaves %s alone", (_what, source) => {
+  ])("does not mutate %s", (_what, source) => {
     expect(mutationsOf(source)).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe("a mutation", () => {
     expect(kinds.includes("dropped await")).toBe(isDropped);
   });
 
-  test("keeps the signs that a comparison gives", () => {
+  test("keeps the signs that a comparison returns", () => {
     expect(mutationsOf("const a = () => (b ? -1 : 1);").map(({ kind }) => kind)).toEqual([
       "negated condition",
     ]);

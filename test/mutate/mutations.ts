@@ -1,5 +1,5 @@
-// Finds the small semantic changes that can be made to a source file, each as a replacement of a range of its text. Types, imports
-// and texts are left alone. The other files of this folder choose the mutations and their tests.
+// Finds the small semantic changes that can be made to a source file, each as a replacement of a range of its text.
+// Types, imports and texts are not changed. The other files of this folder choose the mutations and their tests.
 import { parse } from "@babel/parser";
 
 /** One change: `text` replaces the range from `start` to `end`. */
@@ -58,7 +58,7 @@ const OPPOSITES: Readonly<Record<string, string>> = {
 const TELLING = /^(invariant|process\.kill|log\.|this\.own\.log\.|this\.#log\.)/;
 /** Lets other work of the event loop run first: it changes when something happens, which benchmarks and torture runs measure. */
 const TURN = /^(await setImmediate\(\)|yield);?$/;
-/** Makes bytes survive a power failure, which no test causes. */
+/** Calls that make bytes survive a power failure. No test causes one. */
 const DURABLE = /^(fsyncSync|flushToDisk)\(/;
 /** Numbers and booleans, written as `<>`, that may have other values. */
 const WITHOUT_EFFECT = [
@@ -194,7 +194,7 @@ const assigned = (change: Change): Change => ({
   text: change.text.replace(/^\((.*?)\) /s, "$1 "),
 });
 
-/** Leaves out what another mutation changes with the same effect. */
+/** Omits a change whose effect another mutation has. */
 function negatedTest({ test }: Node, source: string): Change[] {
   if (!isNode(test) || /^(!|[!=]==)$/.test(String(test.operator))) return [];
   return [

@@ -1,4 +1,4 @@
-// The files in which a mistake would do harm, and the tests that are expected to detect one there.
+// The files whose mistakes would cause harm, and the tests that must detect them.
 export interface Place {
   /** globs of source files */
   files: readonly string[];

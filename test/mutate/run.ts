@@ -1,7 +1,7 @@
-// `bun run mutate [seed=N] [count=N] [place=NAME] [jobs=N] [goal=PERCENT]`: makes a sample of small changes in places where a
-// mistake would do harm, one at a time, and prints which of them the tests of the place detect. The exit code is 1 below the goal.
-// Stryker was considered: there is no maintained runner for Bun, its command runner needs Node as well, runs one command for all
-// files and takes no sample.
+// `bun run mutate [seed=N] [count=N] [place=NAME] [jobs=N] [goal=PERCENT]`: makes small random changes, one at a time,
+// in files whose mistakes would cause harm, and prints which of them the tests detect. The exit code is 1 below the
+// goal. Stryker was considered: there is no maintained runner for Bun, its command runner needs Node as well, runs one
+// command for all files and takes no sample.
 import { type Candidate, candidatesIn, isEquivalent, squeezed } from "./candidates.ts";
 import { Coverage } from "./coverage.ts";
 import { PLACES } from "./places.ts";
@@ -62,7 +62,7 @@ function lineOf({ placeName, file, mutation, before }: Candidate, isCaught: bool
   return `${verdict} ${placeName.padEnd(9)} ${file}:${mutation.line} ${mutation.kind}: ${from} -> ${to}`;
 }
 
-/** @returns how many were caught */
+/** @returns the number of detected mutations */
 async function tryAll(sample: readonly Candidate[], jobs: number): Promise<number> {
   const coverage = await measuredTests(sample);
   const waiting = [...sample];

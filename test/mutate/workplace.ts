@@ -1,4 +1,5 @@
-// A copy of the tree in which one file at a time is changed, and tests are run on it. Nothing outside the copy is touched.
+// A copy of the tree in which one file at a time is changed, and tests are run on it. Nothing outside the copy is
+// changed.
 import {
   cpSync,
   existsSync,

@@ -1,4 +1,4 @@
-// Counts and prints the checks of `bun run test:packages`, and has those for both formats.
+// Counts and prints the checks of `bun run test:packages`, and contains the checks for both formats.
 import { isDeepStrictEqual } from "node:util";
 import { DATA_PLACE, EXECUTABLE_PLACE, INSTALLED_CONFIG } from "../../src/app/release/packages/layout.ts";
 import type { ScratchRoot } from "./scratch-root.ts";

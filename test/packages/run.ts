@@ -56,7 +56,7 @@ async function main(): Promise<void> {
 }
 
 /**
- * The folder is removed here, where nothing is mounted in it: a removal inside the namespace could delete files of this machine.
+ * The folder is removed outside the namespace. A removal inside could delete files of this machine through a mount.
  */
 async function runInside(): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-packages-"));

@@ -8,7 +8,7 @@ const SYSTEMCTL = `#!/bin/sh
 echo "$*" >> ${ASKED}
 `;
 
-/** A separate folder, because nothing of this machine may be removed through it. */
+/** A separate folder, so that a removal cannot reach the files of this machine. */
 const DEVICES = [
   ["null", "3"],
   ["zero", "5"],

@@ -1,5 +1,6 @@
-// Random sequences of all events of device logins and grants, compared with a small model that has its own numbers. A failure
-// prints seed and path: pass both to `fc.assert` to see it again; the sequence is shrunk to the shortest one that fails.
+// Random sequences of all events of device logins and grants, compared with a small model that has its own numbers. A
+// failure prints seed and path. Pass both to `fc.assert` to reproduce it. The sequence is shrunk to the shortest one
+// that fails.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepLogins } from "../../src/domain/access/sweep.ts";
@@ -94,7 +95,7 @@ interface Token {
   successor: Token | undefined;
 }
 
-/** Random sequences may miss a rare outcome: this one contains them all, so that the model is known to predict each. */
+/** Random sequences may miss a rare outcome. This sequence contains all outcomes, so the model is known to predict each. */
 const TO_EVERY_OUTCOME: Step[] = [
   { op: "request" },
   { op: "decide", which: 0, user: 0, decision: "approve" },
@@ -382,7 +383,7 @@ const at = <T>(items: readonly T[], index: number): T | undefined =>
 const isFree = (login: Login, user: number): boolean => login.user === undefined || login.user === user;
 
 test(
-  "the service answers as the model does for any sequence of actions",
+  "the service answers like the model for any sequence of actions",
   async () => {
     const unlimited = {
       deviceCodesPerAddress: 1e9,

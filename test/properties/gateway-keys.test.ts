@@ -1,7 +1,7 @@
-// Random sequences of all events of gateway keys: users who request a key, outages, blocked keys, lost access, other groups,
-// crashes in the middle of a call, a clock that jumps. After each step every key is in a state that the table allows. Once the
-// causes are gone every user has a key, and the gateway has no key without a user. A failure prints seed and path: pass both to
-// `fc.assert` to see it again.
+// Random sequences of all events of gateway keys: users who request a key, outages, blocked keys, lost access, other
+// groups, crashes in the middle of a call, a clock that jumps. After each step every key is in a state that the table
+// allows. Once the causes are gone every user has a key, and the gateway has no key without a user. A failure prints
+// seed and path. Pass both to `fc.assert` to reproduce it.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as store from "../../src/domain/gateway/keys/store.ts";
@@ -22,7 +22,7 @@ const TIME_LIMIT_MS = 60_000;
 const user = fc.nat({ max: USERS - 1 });
 const op = <Name extends string>(name: Name) => fc.constant(name);
 
-/** Whole milliseconds, odd ones too: values derived from a lifetime must fit their column. */
+/** Lifetimes in whole milliseconds, including odd ones. Values derived from a lifetime must fit their column. */
 const LIVES = fc.option(fc.integer({ min: MINUTE_MS, max: 3 * DAY_MS }));
 
 const step = fc.oneof(
@@ -64,7 +64,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Random sequences may miss a rare state: this one reaches all of them. */
+/** Random sequences may miss a rare state. This sequence reaches all states. */
 const TO_EVERY_STATE: Step[] = [
   { op: "ensure", user: 0, manual: false },
   { op: "block", user: 0 },
@@ -112,7 +112,7 @@ class Run {
     }
   }
 
-  /** A ready key has all members of a key, and other states have none of them. */
+  /** Only a ready key has the members of a key. */
   checkRow({ id }: User): void {
     const row = store.findKey(this.world.db.read, id);
     if (!row) return;
@@ -185,7 +185,7 @@ class Run {
     if (!strangers.delete(id)) strangers.add(id);
   }
 
-  /** The service dies after the gateway has done its part and before it receives the response. */
+  /** The service dies after the gateway has completed the request and before the response arrives. */
   async die(one: User, { rotates }: { rotates: boolean }): Promise<void> {
     const { upstream, gateway } = this.world;
     if (!this.isActive(one)) return;

@@ -1,5 +1,6 @@
-// Random policies with secrets in variables, arguments and settings: a text that hides them keeps its lines and still shows which
-// values differ, hides what an export replaces, and a form that does not show the values changes none.
+// Random policies with secrets in variables, arguments and settings: a text with hidden values keeps its lines, still
+// shows which values differ, and hides the values that an export replaces. A form that does not show the values changes
+// none.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { safeDefault } from "../../src/domain/governance/document/safe-default.ts";

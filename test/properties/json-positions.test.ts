@@ -1,4 +1,4 @@
-// Positions found by scanning a JSON text are those found by parsing it as YAML, whatever the text contains.
+// Scanning any JSON text finds the same positions as parsing it as YAML.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";

@@ -34,7 +34,7 @@ const NAMES = [
   "",
 ];
 const name = fc.oneof(fc.constantFrom(...NAMES), fc.string());
-/** Which strings are written with escapes: one text may have the same name in both ways. */
+/** The strings that are written with escapes. One text may contain the same name with and without them. */
 const escapes = fc.constantFrom<Escapes>("none", "all", "every second");
 const { tree } = fc.letrec<{ tree: Tree; list: Tree[]; object: { members: [string, Tree][] } }>((tie) => ({
   tree: fc.oneof(
@@ -226,7 +226,7 @@ test("a malformed text is refused in pieces as well", () => {
   );
 });
 
-test("a comma without an element before it is refused at every cut, also behind white space", () => {
+test("a comma without a preceding element is refused at every cut, even after white space", () => {
   for (const blank of ["", " ", "\n", "  \t "])
     for (const text of [`[${blank},1]`, `{${blank},"a":1}`, `[[2],[${blank},1],3]`])
       for (const characters of [1, 2, 3, 4, 8])

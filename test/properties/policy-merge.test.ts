@@ -1,5 +1,5 @@
-// Random documents of two authors: the three-way merge never loses a change of the dashboard, adopts what only the file changed,
-// and forgets no conflict, in one merge and in a sequence of many.
+// Random documents of two authors: the three-way merge never loses a change of the dashboard, adopts changes of the
+// file alone, and forgets no conflict, in one merge and in a sequence of merges.
 
 import { describe, expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
@@ -75,7 +75,7 @@ const isWhole = (document: unknown, pointer: string): boolean =>
 const namesAt = (document: unknown, pointer: string): string[] => [
   ...(splitParts(tokensOf(pointer), valueAt(document, pointer))?.keys() ?? []),
 ];
-/** Every place that can be named, from the root down. */
+/** Every place with a name, from the root down. */
 function placesOf(value: unknown, path: readonly string[] = []): string[] {
   const parts = splitParts(path, value);
   const own = path.map((token) => `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
@@ -163,7 +163,7 @@ describe("one merge", () => {
     );
   });
 
-  test("CON-53 takes the wanted value at the conflicts that were decided so, and only there", () => {
+  test("CON-53 takes the wanted value only at conflicts that were decided for it", () => {
     fc.assert(
       fc.property(versions, fc.infiniteStream(fc.boolean()), ({ baseline, current, wanted }, choices) => {
         const undecided = mergeDocuments({ baseline, current, wanted });
@@ -266,7 +266,7 @@ describe("one merge", () => {
     }
   });
 
-  test("CON-53 archives of two authors are never mixed: the package is one place, and everything else of it is merged", () => {
+  test("CON-53 archives of two authors are never mixed: the archive is one place, and all other members of a package are merged", () => {
     const policy = (more: object) => ({
       packages: [{ id: "a", version: "1", sha256: "0", name: "A", ...more }],
     });
@@ -280,7 +280,7 @@ describe("one merge", () => {
     expect(mergeDocuments(versions, () => true).merged).toEqual(policy(theirs));
   });
 
-  test("CON-53 decides every difference from an unknown base: all for one side give the document of that side", () => {
+  test("CON-53 decides every difference from an unknown base: deciding all for one side gives the document of that side", () => {
     fc.assert(
       fc.property(document, document, (current, wanted) => {
         const unknown = { baseline: UNKNOWN_BASELINE, current, wanted } as const;
@@ -292,7 +292,7 @@ describe("one merge", () => {
     );
   });
 
-  test("returns the changed document if only one side changed something", () => {
+  test("returns the changed document if only one side changed it", () => {
     fc.assert(
       fc.property(document, document, (baseline, changed) => {
         expect(mergeDocuments({ baseline, current: changed, wanted: baseline })).toEqual({
@@ -318,7 +318,7 @@ describe("a sequence of merges", () => {
     fc.record({ author: fc.constant("restart" as const), document: fc.constant({}) }),
   );
 
-  test("keeps a conflict as long as the sides differ there, and no longer", () => {
+  test("keeps a conflict exactly as long as the sides differ there", () => {
     fc.assert(
       fc.property(document, fc.array(step, { maxLength: 12 }), (first, steps) => {
         let [file, current, conflicts] = [first as object, first as object, [] as string[]];

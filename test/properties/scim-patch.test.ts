@@ -1,6 +1,6 @@
-// Random PATCH sequences compared with a simple model, written only from RFC 7644 section 3.5.2 and the SCIM requirements: it
-// changes whole objects and whole member lists in place, one operation after another. A failure prints seed and path: pass both to
-// `fc.assert` to see it again; the sequence is shrunk to the shortest one that fails.
+// Random PATCH sequences compared with a simple model, written only from RFC 7644 section 3.5.2 and the SCIM
+// requirements: it changes whole objects and whole member lists in place, one operation after another. A failure prints
+// seed and path. Pass both to `fc.assert` to reproduce it. The sequence is shrunk to the shortest one that fails.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ScimError } from "../../src/domain/scim/errors.ts";
@@ -23,13 +23,13 @@ type Element = Record<string, Scalar>;
 type ListName = "emails" | "roles" | "addresses";
 type PartsName = "name" | typeof ENTERPRISE;
 
-/** Tests for equality, joined. */
+/** Joined tests for equality. */
 interface Filter {
   join: "and" | "or";
   parameters: readonly { sub: string; literal: Scalar }[];
 }
 
-/** Values of a list; all of them without a filter. */
+/** Values of a list; without a filter all values. */
 interface Selection {
   kind: "selection";
   name: ListName;
@@ -212,7 +212,7 @@ const TELLING: Record<ListName, readonly string[]> = {
 };
 const hasContent = (one: Element): boolean => "value" in one || "locality" in one || "country" in one;
 
-/** The user as one object; lists always exist, and all of it is changed in place. */
+/** The user as one object; lists always exist, and every member is changed in place. */
 class NaiveUser {
   readonly simple: Record<string, Scalar> = {};
   readonly parts: Record<PartsName, Record<string, string>> = { name: {}, [ENTERPRISE]: {} };
@@ -276,7 +276,7 @@ class NaiveUser {
     preferred.primary = true;
   }
 
-  /** Without a value all are removed. */
+  /** Without a value, all members are removed. */
   #removeListed(name: ListName, value: readonly Element[] | undefined): void {
     if (value?.some((one) => !hasContent(one))) throw new Refused("invalidValue");
     const isListed = (one: Element) =>

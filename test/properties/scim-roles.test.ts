@@ -1,6 +1,6 @@
-// Random sequences of everything that can change a role through provisioning: users, groups, members, names, mappings. After each
-// step every provisioned account has the role of its groups, computed again from the rows in a simple way. A failure prints seed
-// and path: pass both to `fc.assert` to see it again.
+// Random sequences of everything that can change a role through provisioning: users, groups, members, names, mappings.
+// After each step every provisioned account has the role of its groups, computed again from the rows in a simple way. A
+// failure prints seed and path. Pass both to `fc.assert` to reproduce it.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Role } from "../../src/domain/identity/service.ts";
@@ -72,7 +72,7 @@ const opening: Step[] = [
   { op: "create", name: "Staff", externalId: "root", people: [1, 2] },
 ];
 
-/** Random sequences may miss a rare outcome: this one contains them all. */
+/** Random sequences may miss a rare outcome. This sequence contains all outcomes. */
 const TO_EVERY_OUTCOME: Step[] = [
   { op: "join", person: 0 },
   { op: "add", which: 0, people: [2] },

@@ -1,6 +1,7 @@
-// Random sequences of operations of a provider and an administrator on the same few people. After each step every account matches
-// its resource, logins ended for exactly those whose access changed, versions changed for exactly those whose resource differs, and
-// a refusal changed nothing. A failure prints seed and path: pass both to `fc.assert` to see it again.
+// Random sequences of operations of a provider and an administrator on the same few people. After each step every
+// account matches its resource, logins ended for exactly those whose access changed, versions changed for exactly those
+// whose resource differs, and a refusal changed nothing. A failure prints seed and path. Pass both to `fc.assert` to
+// reproduce it.
 import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
 import { asc, eq, getTableColumns } from "drizzle-orm";
@@ -54,7 +55,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 const NEW_ONE = { userName: "a@x.example", active: true, emails: undefined, externalId: undefined };
-/** Random sequences may miss a rare outcome: this one contains them all. */
+/** Random sequences may miss a rare outcome. This sequence contains all outcomes. */
 const TO_EVERY_OUTCOME: Step[] = [
   { op: "create", given: NEW_ONE },
   { op: "create", given: NEW_ONE },

@@ -1,6 +1,6 @@
-// Sends one valid request to every route that is not a GET, and states which actions it records in the audit log. A route that
-// records nothing states why, and which tables it may change. The few GETs that change something state the same. New routes have
-// to be listed here.
+// Sends one valid request to every route other than GET, and lists the actions that it records in the audit log. A
+// route without an entry gives a reason and the tables that it may change, and so do the few GETs that change a table.
+// New routes must be listed here.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { sql } from "drizzle-orm";
@@ -150,7 +150,7 @@ async function signedInBrowser(site: TestServer): Promise<FormBrowser> {
 const cookieOf = ({ cookies }: FormBrowser): string =>
   [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 
-/** @returns what the browser sends when this form of the page is filled in */
+/** @returns the request of the browser for this form of the page, filled in */
 function filledIn(
   browser: FormBrowser,
   page: Page,
@@ -162,7 +162,7 @@ function filledIn(
   return { path: action, cookie, ...form({ ...formTo(page, action).fields, ...fields }, headers) };
 }
 
-/** @returns what an administrator sends with a form of the console. The form is on the page at its own path if none is named. */
+/** @returns an administrator's request for a form of the console. By default the form is on the page at its own path. */
 async function onConsole(
   site: TestServer,
   {
@@ -179,7 +179,7 @@ async function onConsole(
   return filledIn(browser, await browser.visit(page), { action, fields });
 }
 
-/** @returns what an owner sends with a form about a captured session */
+/** @returns an owner's request for a form about a captured session */
 async function onOwnSession(
   site: TestServer,
   action: string,
@@ -250,13 +250,13 @@ async function onKeptBundle(site: TestServer) {
 
 const GUIDE_ARCHIVE = tarGzOf(tarFile("skills/guide/SKILL.md", "# Guide"));
 
-/** The layout is for one harness, because another allowed one would need a range. */
+/** The layout is for one harness, because a second one would need a range. */
 const STEP_FIELDS: Readonly<Record<string, Record<string, string>>> = {
   "/layout": { "claude-use": "", "kimi-use": "", "opencode-use": "" },
   "/audience": { scope: "organization", act: "save" },
 };
 
-/** @returns a step of a new package, after all steps before it are done */
+/** @returns a step of a new package, after all previous steps */
 async function onNewPackage(site: TestServer, step: "" | "/identity" | "/layout" | "/audience" | "/check") {
   await publishFirst(site);
   const caller = await site.signedIn("admin");
@@ -283,7 +283,7 @@ const asStep = (step: Parameters<typeof onNewPackage>[1]) => ({
   why: "the addition was recorded when it started",
 });
 
-/** @returns what the browser sends as a form about its administrator's draft */
+/** @returns the request of the browser for a form about its administrator's draft */
 async function onDraft(site: TestServer, request: Parameters<typeof onConsole>[1]) {
   const caller = await site.signedIn("admin");
   await savedDraft(site, caller);
@@ -305,7 +305,7 @@ async function publishAgain({ domain: { governance }, world }: TestServer, { act
   });
 }
 
-/** @returns what the browser sends as a form of the user's own pages */
+/** @returns the request of the browser for a form of the user's own pages */
 async function ownForm(
   browser: FormBrowser,
   { action, fields }: { action: string; fields?: Record<string, string> },
@@ -1729,7 +1729,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Waits for work that requests left in the background. */
+/** Waits for background work of requests. */
 async function settled({ domain, world }: TestServer): Promise<void> {
   await domain.gateway.keys.attempts?.drain();
   await world.db.write(() => {}, "unobserved"); // commits the writes that wait to share a commit
@@ -1759,7 +1759,7 @@ test("every other GET changes nothing", async () => {
   await publishFirst(site);
   const caller = await site.signedIn("admin");
   await site.request("GET", "/scim/v2/Users", scim()); // the time of a token's first use is stored with the token
-  await site.domain.usage.flush(); // what other tests counted
+  await site.domain.usage.flush(); // counts of other tests
   await settled(site);
   const others = site.server.routes.filter(
     ({ method, path }) => method === "GET" && !(`GET ${path}` in CASES),

@@ -209,7 +209,7 @@ function mismatchesOf(document: Document, schema: object, body: unknown): unknow
   return check(body) ? [] : (check.errors ?? []);
 }
 
-/** A page with an error, or a redirect: nothing for a program to read. */
+/** A page with an error, or a redirect. Programs do not read it. */
 const isForPeople = ({ status, headers }: Response): boolean =>
   status === 303 || (status >= 400 && (headers.get("content-type") ?? "").startsWith("text/html"));
 
@@ -243,7 +243,7 @@ test("GET responses match the document", async () => {
       expect([path, response.status, answer !== undefined]).toEqual([path, response.status, true]);
       const mediaType = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
       const schema = answer?.content?.[mediaType]?.schema;
-      if (mediaType === "text/event-stream") await response.body?.cancel(); // it has no end to wait for
+      if (mediaType === "text/event-stream") await response.body?.cancel(); // it never ends
       if (response.status !== 200 || schema === undefined || response.bodyUsed) continue;
       const text = await response.text();
       const body = mediaType === "application/json" ? JSON.parse(text) : text;

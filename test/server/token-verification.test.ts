@@ -1,4 +1,4 @@
-// Access tokens at the guard: which are verified, how often, and the effect of forged tokens on other callers.
+// Access tokens at the guard: which tokens are verified, how often, and the effect of forged tokens on other callers.
 import { expect, test } from "bun:test";
 import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import { REFUSED_TOKENS } from "../../src/server/auth/token-verification-limit.ts";
@@ -40,7 +40,7 @@ test("a token is verified once for any number of requests, and not at all by the
 /** These use up the time of the turn, so that callers after them wait. */
 const BUSY = 1_000;
 
-test("callers that wait with the same new token count as one verification", async () => {
+test("callers that wait with the same new token need only one verification", async () => {
   await using site = await createTestServer();
   const { accessToken } = await site.signedIn("member");
   const other = await restarted(site);

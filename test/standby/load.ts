@@ -26,7 +26,7 @@ export class Load implements AsyncDisposable {
   #isStopping = false;
   /** responses that refused a change because the lease was missing */
   refused = 0;
-  /** reports by the status of their response since the last call of `outcomes` */
+  /** number of reports by response status since the last call of `outcomes` */
   #outcomes = new Map<number | undefined, number>();
 
   constructor(private readonly site: Site) {

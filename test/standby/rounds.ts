@@ -91,7 +91,7 @@ export async function firstReport(load: Load, afterMs: number): Promise<number> 
 }
 
 /**
- * The former machine must refuse to start, on another port, and show what it has that the other one lacks.
+ * The former machine must refuse to start on another port, and show the data that only this machine has.
  * @param losers workstations with a lost report, which are a part of it
  */
 async function comeBack({ site, settings }: Stage, data: string, losers: number): Promise<string[]> {

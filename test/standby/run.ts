@@ -18,7 +18,7 @@ const PARTS = (process.env.PARTS ?? "killed takeover living").split(" ");
 const CUT_SECONDS = Number(process.env.CUT_SECONDS ?? 300);
 /** A busy test machine answers some of them late. */
 const RATE_MIN = 0.9 * REPORTS_PER_SECOND;
-/** The promises of the product. */
+/** The limits that the product promises. */
 const LOST_SECONDS_MAX = 1;
 const AWAY_SECONDS_MAX = 60;
 

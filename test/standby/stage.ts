@@ -166,7 +166,7 @@ async function restoreInto(
   return { exitCode: await child.exited, stderr };
 }
 
-/** Forwards bytes until it is cut: then nothing is answered, as behind a firewall. */
+/** Forwards bytes until it is cut. Then it answers nothing, like a firewall. */
 async function createLink(target: number): Promise<Link> {
   let isCut = false;
   const pairs = new Set<[Socket, Socket]>();

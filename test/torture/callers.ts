@@ -14,8 +14,7 @@ export interface Caller {
   /** Sends one change; never rejects because the service is down. @throws for a response that is not allowed */
   change(): Promise<void>;
   /**
-   * @returns entries of its ledger since the last time that are missing from the database, or that are there although they were
-   *   never sent
+   * @returns ledger entries since the last call that the database lacks, and stored entries that were never sent
    */
   faults(database: Database): string[];
 }
@@ -55,7 +54,7 @@ class Made {
     this.#unproven.push(key);
   }
 
-  /** @returns those not found; the others are not searched again */
+  /** @returns the missing entries; found ones are not searched again */
   missing(isThere: (key: string) => boolean): string[] {
     const missing = this.#unproven.filter((key) => !isThere(key));
     this.#unproven = [];

@@ -142,7 +142,7 @@ async function loadUntilKilled(
   const running = callers.map(async (caller) => {
     while (!isOver) await caller.change();
   });
-  // A refusal that is not allowed ends the round at once; otherwise this lasts until the kill.
+  // A forbidden refusal ends the round immediately; otherwise this lasts until the kill.
   await Promise.race([Bun.sleep(Math.random() * LOAD_MS_MAX), Promise.all(running)]);
   service.signal("SIGKILL");
   await service.ended();

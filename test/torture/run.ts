@@ -1,5 +1,5 @@
-// `bun run torture [part[=amount] …]`: checks that take too long for the tests. Each part works on a real service and prints its
-// findings; the exit code is 1 if something was lost, damaged or grew.
+// `bun run torture [part[=amount] …]`: checks that take too long for the tests. Each part uses a real service and
+// prints its findings. The exit code is 1 after a loss, damage or growth.
 import { type Figure, printFigures } from "../bench/figures.ts";
 import { tortureByKilling } from "./kill.ts";
 import { tortureBySlowness } from "./slow.ts";

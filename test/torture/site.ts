@@ -102,7 +102,7 @@ async function enrol(
   }
 }
 
-/** Sends SIGTERM. @throws if the service does not end as it should */
+/** Sends SIGTERM. @throws if the service does not end cleanly */
 export async function stop(service: RunningService): Promise<void> {
   service.signal("SIGTERM");
   const code = await service.ended();

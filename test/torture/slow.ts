@@ -18,7 +18,7 @@ const LATE_MS = 100;
 const CALM_MS = 20_000;
 const CHECK_EVERY_MS = 500;
 const MEMORY_MORE_MB_MAX = 100;
-/** ordinary clients have some open, too */
+/** ordinary clients also have some open connections */
 const DESCRIPTORS_MORE_MAX = 10;
 const CONNECT_AT_ONCE = 50;
 

@@ -119,7 +119,7 @@ test("rejects the next request of an erased user, and leaves no trace in the dat
   expect(dump).toContain(String(erased.pseudonym));
 });
 
-test("publishes a rotated signing key at once, and keeps accepting tokens of the old key", async () => {
+test("publishes a rotated signing key immediately, and keeps accepting tokens of the old key", async () => {
   const { accessToken } = await logIn();
   const { kid } = await command("signing-keys rotate --yes");
   const { keys } = Object(await (await fetch(`${service.baseUrl}/api/auth/jwks`)).json());
@@ -168,7 +168,7 @@ test("rejects the next request of a suspended user", async () => {
   expect((await ask()).status).toBe(401);
 });
 
-test("a SCIM token created by a command works at once, and is rejected after it is revoked", async () => {
+test("a SCIM token created by a command works immediately, and is rejected after it is revoked", async () => {
   const { token } = await command("scim tokens create entra");
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/scim+json" };
   const provision = (path: string, body: object) =>

@@ -1,4 +1,4 @@
-// The most similar name in the error about a name that nothing has.
+// The error about an unknown name proposes the most similar name.
 import { expect, test } from "bun:test";
 import { NEAR_LENGTH_MAX, nearestName } from "../../../src/app/installation/known-names.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -22,7 +22,7 @@ test.each([
   expect([stderr.split("\n")[0], hintOf(stderr), exitCode]).toEqual([`error: no user "${address}"`, hint, 3]);
 });
 
-test("CLI-14 names of other things are proposed as well, and a removed user is not", async () => {
+test("CLI-14 other kinds of names are proposed as well, but no removed user", async () => {
   using workspace = await createInstallation();
   await workspace.json("scim tokens create okta");
   expect(hintOf((await workspace.run("scim tokens revoke entra --yes")).stderr)).toBe(
@@ -31,7 +31,7 @@ test("CLI-14 names of other things are proposed as well, and a removed user is n
   expect(hintOf((await workspace.run("scim tokens revoke okt --yes")).stderr)).toBe("did you mean okta?");
   await workspace.json("scim tokens create lab-14");
   await workspace.json("users create a$HOME@example.org --role member");
-  // Another number is another thing, and what a shell would replace is not printed to be copied.
+  // A different number is never proposed, nor is a name that a shell would expand.
   for (const line of ["scim tokens revoke lab-13 --yes", "users show b$HOME@example.org"])
     expect(hintOf((await workspace.run(line)).stderr)).toStartWith("see ");
   await workspace.json("users create eve@example.org --role member");

@@ -1,4 +1,4 @@
-// The state file that the running service writes for commands, which ignore the file of a killed service.
+// The running service writes a state file for commands. Commands ignore the file of a killed service.
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -33,7 +33,7 @@ function read(rows: number, options: Record<string, string> = {}) {
 }
 
 test.each([0, 1, PAGE_ROWS_MAX - 1, PAGE_ROWS_MAX, PAGE_ROWS_MAX + 1, LISTED_MAX - 1, LISTED_MAX])(
-  "all of %d rows are read, and nothing is warned of",
+  "all %d rows are read without a warning",
   (rows) => {
     const { items, total, warnings } = read(rows);
     expect([items.length, total, warnings.length]).toEqual([rows, rows, 0]);
@@ -137,7 +137,7 @@ test("prints only the requested page", async () => {
   expect(request).toEqual([[{ q: "x", page: 2, perPage: 10 }, undefined]]);
 });
 
-/** A stream that accepts output at once, or only when told to. */
+/** A stream that accepts output immediately, or only on request. */
 function reader({ isSlow = false } = {}) {
   const parts: string[] = [];
   const stream = new Writable({
@@ -167,7 +167,7 @@ const LISTS: readonly (readonly (readonly string[])[])[] = [
 ];
 
 test.each(LISTS.map((pages) => [pages]))(
-  "%j printed in pages equals the output printed at once",
+  "%j printed in pages equals the output printed in one piece",
   async (pages) => {
     for (const line of ["users list", "users list --json"]) {
       const [paged, whole] = [reader(), reader()];

@@ -1,4 +1,4 @@
-// Untrusted text cannot control the terminal, whatever its path to the output. Tests every range of harmful characters.
+// Untrusted text cannot control the terminal through any output. Tests every range of harmful characters.
 import { describe, expect, test } from "bun:test";
 import { failureText } from "../../../cli/exit.ts";
 import { printable, printableJson } from "../../../cli/output/printable.ts";

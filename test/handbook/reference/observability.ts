@@ -19,7 +19,7 @@ const sources = [...new Bun.Glob("{src,cli}/**/*.ts").scanSync(ROOT)]
 const found = (pattern: RegExp): (string | undefined)[][] =>
   sources.flatMap((text) => [...text.matchAll(pattern)].map((match) => match.slice(1)));
 
-/** @param named by the constructor beside the name; metrics with constructors of our own have a conventional suffix instead */
+/** @param named the kinds of metrics that the constructor names; metrics with our own constructors have a conventional suffix instead */
 const kindOf = (named: string | undefined, name: string): string =>
   named?.toLowerCase() ?? (name.endsWith("_total") ? "counter" : "histogram");
 

@@ -36,8 +36,8 @@ function entryOf(name: SettingName): string {
 }
 
 /**
- * @returns the accepted values, as the type's error message describes them; for a list its placeholder, because the message
- *   describes an item
+ * @returns the accepted values as the type's error message describes them; for a list the placeholder, because the
+ * message describes an item
  */
 function typeOf(name: SettingName): string {
   const { type } = settingOf(name);

@@ -1,4 +1,4 @@
-// Every route with every kind of caller: who is refused, how, and that nothing of the request was read before.
+// Every route with every kind of caller: who is refused and how, and that the request is not read before.
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { SESSION_COOKIE, USER_SCOPES } from "../../../src/domain/access/wire.ts";
@@ -27,10 +27,10 @@ type Verdict = 401 | 403 | "through";
 
 interface Case {
   send(testServer: TestServer): Promise<Sent & { query?: string }>;
-  /** for every requirement but `nobody`; `scim` is refused unless stated otherwise */
+  /** for every requirement except `nobody`; by default `scim` is refused */
   verdict(requirement: Requirement, method: string, path: string): Verdict;
   provider?: "through";
-  /** the proxy's own routes are refused unless stated otherwise */
+  /** by default the proxy's own routes are refused */
   proxy?: "through";
 }
 
@@ -252,7 +252,7 @@ beforeEach(() => testServer.world.clock.advance(HOUR_MS)); // no budget is left
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const pathOf = ({ path }: DocumentedRoute): string => path.replaceAll(/:\w+/g, UNKNOWN_ID);
 const requirementOf = ({ hooks }: DocumentedRoute): Requirement => hooks.detail?.["x-requires"] ?? "nobody";
-/** The framework's name for methods that a path has no route for. */
+/** The framework's name for methods without a route at a path. */
 const methodOf = ({ method }: DocumentedRoute): string => (method === "ALL" ? "PROPFIND" : method);
 const guarded = ({ server }: TestServer) =>
   server.routes.filter((route) => requirementOf(route) !== "nobody");
@@ -340,7 +340,7 @@ test("refuses an unauthenticated caller before validating path or query", async 
   expect(await outcome("/admin/users?page=x")).toBe(401);
 });
 
-test("a refusal says how to authenticate and nothing else", async () => {
+test("a refusal only states how to authenticate", async () => {
   const response = await testServer.request("GET", "/admin/users", { token: "garbage" });
   expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
   expect(await response.json()).toMatchObject({ status: 401, reason: "access.token_invalid" });
@@ -360,7 +360,7 @@ function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
   ];
 }
 
-/** Who may call what, if methods differ; the first pattern that matches a path applies. */
+/** Callers of paths whose methods differ in access. The first pattern that matches a path applies. */
 const REQUIREMENTS: readonly (readonly [RegExp, Requirement | Readonly<Record<string, Requirement>>])[] = [
   [/^\/admin\//, "administrator"],
   [/^\/scim(?:\/|$)/, "scim"],

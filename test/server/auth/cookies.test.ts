@@ -162,7 +162,7 @@ describe("the session cookie is renewed", () => {
     expect(renewed(signedIn, other)).toEqual([other, again]);
   });
 
-  test("renews the cookie unless the response signs in or out, whatever else it sets", () => {
+  test("renews the cookie unless the response signs in or out, even if it sets other cookies", () => {
     const out = expiredSessionCookie(HTTP);
     expect(renewed(signedIn, other, out)).toEqual([other, out]);
   });

@@ -1,4 +1,4 @@
-// Where a browser may be sent after signing in: every spelling of another site is refused.
+// The local paths that a browser may be sent to after signing in. Every spelling of another site is refused.
 import { expect, test } from "bun:test";
 import { OWN_PATH_LENGTH_MAX, readOwnPath } from "../../../src/server/auth/own-path.ts";
 

@@ -36,7 +36,7 @@ interface Act {
   ends: readonly ("workstation" | "browser")[];
   /** stored with the grant; null if the grant continues */
   reason: string | null;
-  /** @returns whose access ends; default: ana's */
+  /** @returns the user whose access ends; default: ana */
   prepare?(site: TestServer, ana: Caller): Promise<Caller>;
   perform(open: Open, caller: Caller): Promise<unknown>;
 }

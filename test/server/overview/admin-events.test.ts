@@ -65,7 +65,7 @@ const saidBy = (stream: ReadableStream): Promise<string> => new Response(stream)
 const eventsIn = (text: string): string[] =>
   [...text.matchAll(/^event: (.+)$/gm)].map(([, name = ""]) => name);
 
-test("CON-115 a stream names what has changed, in numbers only, once until the next change", async () => {
+test("CON-115 a stream reports each change once, in numbers only", async () => {
   const stream = events.open(await signedIn());
   events.beat();
   const revision = await site.publish();
@@ -82,7 +82,7 @@ test("CON-115 a stream names what has changed, in numbers only, once until the n
   expect(said).toMatch(/^retry: \d+\n\n/);
 });
 
-test("CON-115 a stream has a heartbeat every 15 seconds, and the checks are made again every minute", async () => {
+test("CON-115 a stream sends a heartbeat every 15 seconds and repeats its checks every minute", async () => {
   const stream = events.open(await signedIn());
   for (let at = 0; at <= CHECK_MS; at += WATCH_MS) {
     events.beat();
@@ -93,7 +93,7 @@ test("CON-115 a stream has a heartbeat every 15 seconds, and the checks are made
   expect(checks).toBe(2);
 });
 
-test("CON-115 a stream ends with its session, when that is ended or expires", async () => {
+test("CON-115 a stream ends when its session ends or expires", async () => {
   const { sessionToken, actor } = await site.signInAgain(admin.user);
   const ended = events.open(domain.access.authenticator.session(sessionToken));
   await domain.access.sessions.end(sessionToken, actor);
@@ -157,7 +157,7 @@ test("streams of policy revisions count towards the streams of their login", asy
   events.open(principal);
 });
 
-test("CON-115 a stream that nobody reads ends after 64 waiting parts", async () => {
+test("CON-115 an unread stream ends after 64 waiting parts", async () => {
   const stream = events.open(await signedIn());
   for (let part = 1; part < EVENTS_WAITING_MAX; part += 1) {
     world.clock.advance(HEARTBEAT_MS);
@@ -170,7 +170,7 @@ test("CON-115 a stream that nobody reads ends after 64 waiting parts", async () 
   await waiting.cancel();
 });
 
-test("CON-115 the console's stream is answered to everybody who reads its pages: administrators and auditors", async () => {
+test("CON-115 everybody who reads the console's pages may open its stream: administrators and auditors", async () => {
   await using open = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
   const ask = async (role: "admin" | "member", email?: string) => {
     const { cookie } = await open.signedIn(role, email === undefined ? {} : { email });
@@ -188,7 +188,7 @@ test("CON-115 the console's stream is answered to everybody who reads its pages:
   ]);
 });
 
-test("CON-115 the stream is answered to administrators only", async () => {
+test("CON-115 only administrators may open the stream", async () => {
   const ask = ({ cookie }: { cookie: string }) => site.request("GET", "/admin/events", { cookie });
   expect((await ask(await site.signInAgain(member.user))).status).toBe(403);
   const response = await ask(await site.signInAgain(admin.user));

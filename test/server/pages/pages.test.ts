@@ -137,7 +137,7 @@ const settingsOf = (word: (name: string) => string): AccountSettingsProps => ({
   branding: { organizationName: word("organization"), logoUrl: word("logo"), faviconUrl: word("icon") },
 });
 
-/** Every page, each string in it made by `word`, so that one list gives harmless and hostile props. */
+/** Every page. `word` makes each string, so one list provides harmless and hostile props. */
 function everyPage(word: (name: string) => string): Record<string, string> {
   const branding = {
     organizationName: word("organization"),
@@ -580,6 +580,6 @@ test.each([
   ["the gateway’s answer is missing", "The gateway’s answer is missing."],
   ["no", "No."],
   ["", "."],
-])("CON-122 a message is a sentence that leaves names as they are: %p", (message, sentence) => {
+])("CON-122 a message is a sentence with unchanged names: %p", (message, sentence) => {
   expect(asSentence(message)).toBe(sentence);
 });

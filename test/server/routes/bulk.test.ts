@@ -104,7 +104,7 @@ describe("CON-43 many workstations", () => {
     expect(hosts()).toEqual(["copy-late", "lab-1"]);
   });
 
-  test("refused workstations do not stand in the way of the others", async () => {
+  test("refused workstations do not block the others", async () => {
     await db.write((tx) => tx.delete(clientReports).run(), "client_rows");
     await workstation("page");
     await db.write((tx) => tx.update(clientReports).set({ grantId: null }).run(), "client_rows");
@@ -118,7 +118,7 @@ describe("CON-43 many workstations", () => {
     expect(hosts()).not.toContain("free");
   });
 
-  test("is not done if more match than expected", async () => {
+  test("is refused if more match than expected", async () => {
     await workstation("lab-1");
     const count = hosts().length;
     const { status, body } = await post("/admin/client-status/remove", { filter: {}, expected: count - 1 });
@@ -158,7 +158,7 @@ describe("CON-43 many workstations", () => {
     expect((await post("/admin/client-status/revoke", body)).status).toBe(422);
   });
 
-  test("takes as many ids as a slice has", async () => {
+  test("accepts as many ids as a slice has", async () => {
     const ids = Array.from({ length: BULK_ROWS_MAX }, () => crypto.randomUUID());
     expect((await post("/admin/client-status/remove", { ids })).body.items).toHaveLength(BULK_ROWS_MAX);
   });
@@ -184,7 +184,7 @@ describe("CON-70 many users", () => {
     expect(site.domain.identity.users.show(site.organizationId, bob.user.id).status).toBe("suspended");
   });
 
-  test("CON-17 takes the filters by group and workstation, and names what is wrong with each", async () => {
+  test("CON-17 accepts the filters by group and workstation, and names the problem of each", async () => {
     const filter = { workstations: "none", not_seen_for_days: 1, role: "admin" };
     const { body } = await post("/admin/users/change", { action: "suspend", filter, dry_run: true });
     expect([body.matching, body.items.length]).toEqual([1, 1]);

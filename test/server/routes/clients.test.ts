@@ -48,7 +48,7 @@ const attempt = (harness: string, revision: string) => ({
   reconciliation_attempt: { harness, revision },
 });
 
-/** The limits of the schema: where, how much, and members with that many characters or items. */
+/** The limits of the schema: place, limit, and members with that many characters or items. */
 const LIMITS: [string, number, (amount: number) => Record<string, unknown>][] = [
   ["/instance_id", INSTANCE_ID_LENGTH_MAX, (length) => ({ instance_id: text(length) })],
   ["/hostname", HOSTNAME_LENGTH_MAX, (length) => ({ hostname: text(length) })],
@@ -143,7 +143,7 @@ describe("a report", () => {
     expect(await responseTo(max + 1)).toEqual([422, [pointer]]);
   });
 
-  test("beyond several limits is refused with all of them at once", async () => {
+  test("beyond several limits is refused with all of them together", async () => {
     await using clients = await createClientsWorld();
     const wrong = LIMITS.filter(([pointer]) => pointer !== "/harnesses" && !pointer.endsWith("/name"));
     const members = Object.assign({}, ...wrong.map(([, max, membersOf]) => membersOf(max + 1)), {

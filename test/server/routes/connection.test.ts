@@ -1,4 +1,5 @@
-// What a caller without a credential can learn about its own connection: the address that the service sees, and two events.
+// Information for a caller without a credential about its own connection: the address that the service sees, and two
+// events.
 import { describe, expect, test } from "bun:test";
 import { type ListenOptions, listen } from "../../../src/server/listener/listen.ts";
 import {
@@ -53,7 +54,7 @@ describe("the event stream", () => {
     return { answer: response, reader: response.body?.getReader() };
   };
 
-  test("sends one event at once, a second one later, and ends", async () => {
+  test("sends one event immediately, a second one later, and ends", async () => {
     await using testServer = await createTestServer();
     const { answer, reader } = await open(testServer, "192.0.2.1");
     expect(answer.headers.get("content-type")).toBe("text/event-stream");

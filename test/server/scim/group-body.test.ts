@@ -1,5 +1,5 @@
-// Bodies of groups that are parsed while they arrive: many members have the same result as few, and a body with enough problems is
-// refused before the rest is parsed.
+// Bodies of groups that are parsed while they arrive: many members have the same result as few, and a body with too
+// many problems is refused before the rest is parsed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { UNKNOWN_ENTRIES_MAX } from "../../../src/domain/scim/groups/member-intake.ts";
 import { REQUEST_MEMBERS_MAX } from "../../../src/domain/scim/patch/member-ids.ts";
@@ -71,7 +71,7 @@ describe("many members", () => {
     expect(expectRefusal(answered)).toBe("415");
   });
 
-  test("stores the members of the group, however they are written, each once", async () => {
+  test("stores each member of the group once, in any spelling", async () => {
     const written = people.map((id, at): unknown => {
       const others = {
         $ref: `https://host.example/scim/v2/Users/${id}`,
@@ -91,7 +91,7 @@ describe("many members", () => {
     }
   });
 
-  test("replace those that were there: only the difference is reported", async () => {
+  test("replace the former members, and only the difference is reported", async () => {
     const id = await scim.group("Replaced", ...people.slice(0, 3));
     const put = async (some: readonly string[]) =>
       (await scim.ask("PUT", `/Groups/${id}`, { body: groupText(listOf(some), "Replaced") })).headers.get(
@@ -121,7 +121,7 @@ describe("many members", () => {
     await scim.ask("DELETE", `/Groups/${body.Resources[0].id}`);
   });
 
-  test("removes members, and unknown ones with them, wherever the operation stands", async () => {
+  test("removes members, including unknown ones, at any position of the operation", async () => {
     const ids = [...people.slice(1), ...unknown(3_000)];
     for (const op of ['"op":"remove"', '"x":{},"OP" : "Remove"']) {
       const id = await scim.group(`Removed ${op.length}`, ...people.slice(0, 3));

@@ -115,7 +115,7 @@ describe("the request limit", () => {
     return found;
   };
 
-  test("API-3 admits a token's burst at once, and then its rate per second", async () => {
+  test("API-3 admits a token's burst immediately, and then its rate per second", async () => {
     await using scim = await createScimServer({ isOwn: true, scim: LIMITS });
     const { clock } = scim.server.world;
     const read = () => scim.ask("GET", "/Users");
@@ -532,7 +532,7 @@ describe("a query", () => {
     expect((await scim.ask("GET", "/Users?aadOptscim062020&x=%20")).status).toBe(200);
   });
 
-  test("answers a query in a message as in a URL", async () => {
+  test("answers a query in a message like one in a URL", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
@@ -567,7 +567,7 @@ describe("a query", () => {
     expect(refusals.map(expectRefusal)).toEqual(["400 tooMany", "400 tooMany"]);
   });
 
-  test("is refused while too many others wait", async () => {
+  test("is refused while too many other requests wait", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com");
     const path = `/Users?filter=${encodeURIComponent('title co "x"')}`;
@@ -748,7 +748,7 @@ describe("the SCIM status", () => {
 describe("the log", () => {
   const lines = ({ server }: ScimServer) => server.logged.filter(({ event }) => event === "scim.answered");
 
-  test("has one line for each request, with the members an operator needs and no secret", async () => {
+  test("has one line for each request, with the necessary members and no secret", async () => {
     await using scim = await createScimServer();
     const headers = { "user-agent": "Okta SCIM Client 1.0.0" };
     const made = await scim.ask("POST", "/Users", { body: { ...ADA, password: "hunter2" }, headers });

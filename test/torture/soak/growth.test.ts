@@ -12,7 +12,7 @@ const MINUTE: Minute = {
   steps: 1_000,
 };
 
-test("a slope is not moved by a few disturbed minutes, and shows steady growth", () => {
+test("a few disturbed minutes do not change a slope, which shows steady growth", () => {
   expect(slopeOf([10, 10, 90, 10, 10, 10])).toBe(0);
   expect(slopeOf([10, 12, 14, 90, 18, 20])).toBe(2);
   expect(slopeOf([10])).toBe(0);
@@ -22,7 +22,7 @@ test("the first half of a run warms up, and only the second counts", () => {
   expect(trendOf([1, 50, 90, 100, 100, 101])).toEqual({ typical: 100, growth: 1 });
 });
 
-test("growth is judged against a share of the median, or an amount if that is more, and the verdict says so", () => {
+test("growth is compared with a share of the median or an amount, whichever is more, and the verdict shows which", () => {
   const grown = Array.from({ length: JUDGED_MINUTES_MIN }, (_, at) => ({
     ...MINUTE,
     memoryMb: 200 + 6 * at,
@@ -35,7 +35,7 @@ test("growth is judged against a share of the median, or an amount if that is mo
   expect(files?.verdict).toEqual({ wanted: "<= 5 (5 % of 100, or 5 if that is more)", isMet: true });
 });
 
-test("a run that is too short for a trend has no verdict about growth, and says how long it must be", () => {
+test("a run that is too short for a trend has no verdict about growth, and states the minimum length", () => {
   expect(growthFigures([])).toEqual([]);
   const short = growthFigures(Array.from({ length: JUDGED_MINUTES_MIN - 1 }, () => MINUTE));
   expect(short.map(({ ours, reference, verdict }) => [ours, reference, verdict])).toContainEqual([

@@ -13,8 +13,8 @@ import { createSite, type Site } from "../site.ts";
 
 const WORKSTATIONS = 48;
 /**
- * Workstations that only have rows: as many as fill the page caches of the service, which would otherwise grow with the rows of the
- * run.
+ * Workstations that only have rows: enough to fill the page caches of the service, which would otherwise grow with the
+ * rows of the run.
  */
 const ROWS = 5_000;
 const UPSTREAM = "inference/inference-upstream.ts";

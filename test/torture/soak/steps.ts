@@ -20,7 +20,7 @@ export interface Step {
 const STREAM_MS = 2_000;
 const SESSION_BYTES = 200_000;
 const RANDOM_BYTES = 65_536;
-/** what a step keeps before it removes the oldest */
+/** number that a step keeps before it removes the oldest */
 const STANDING = 20;
 const CHAT = "/inference/v1/chat/completions";
 /** how long an inference token is used */
@@ -139,7 +139,7 @@ function sessionSteps(site: Site, workstations: readonly Workstation[]): Step[] 
     await succeed(site, target.upload_url, { method: "PUT", headers: target.headers, body: bytes });
     await succeed(site, target.complete_url, { method: "POST", headers: bearer(workstation) });
     const ids = await listed(workstation);
-    // Uploads at the same time may find the same one too many, so each removes all that are.
+    // Simultaneous uploads may find the same excess one, so each upload removes all excess ones.
     for (const id of ids.slice(STANDING))
       await visit(site, `/session-uploads/${id}`, { method: "DELETE", headers: bearer(workstation) });
   };

@@ -1,7 +1,7 @@
-// Takes the steps of a soak at random, by their weights, in several loops at once.
+// Takes random steps of a soak, by weight, in several parallel loops.
 import type { Step } from "./steps.ts";
 
-/** each waits up to twice the pause before its next step */
+/** each loop waits up to twice the pause before its next step */
 const LOOPS = 16;
 const PAUSE_MS = 400;
 

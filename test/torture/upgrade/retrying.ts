@@ -7,7 +7,7 @@ const PATIENCE_MS = 60_000;
 const TEMPORARY = /"status":503/;
 
 export class RetryingLoad {
-  /** responses for which a retry does not help */
+  /** responses that a retry cannot change */
   readonly refusals: string[] = [];
   #isOver = false;
   readonly #acknowledgedAtMs: number[] = [];

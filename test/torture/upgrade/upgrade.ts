@@ -1,6 +1,6 @@
-// An upgrade in place from each earlier schema, under load: the old version ends by SIGTERM and the current one starts at once,
-// like `systemctl restart`. Measures how long callers that retry got no response, and checks that nothing acknowledged was lost and
-// that the command printed by the old version restores it.
+// An upgrade in place from each earlier schema, under load: the old version ends by SIGTERM and the current one starts
+// immediately, like `systemctl restart`. Measures how long callers that retry got no response, and checks that nothing
+// acknowledged was lost and that the command printed by the old version restores it.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { atMost, type Figure } from "../../bench/figures.ts";

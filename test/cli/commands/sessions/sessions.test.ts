@@ -264,7 +264,7 @@ describe("SES-46 doctor and status", () => {
     }).result;
   };
 
-  test("SES-45 doctor says from which age on a lifecycle rule of the bucket may remove objects", async () => {
+  test("SES-45 doctor names the age after which a lifecycle rule of the bucket may remove objects", async () => {
     await workspace.json(`sessions remove ${id} --yes`);
     writeFileSync(join(workspace.folder, "key"), "not-asked", { mode: 0o600 });
     const files = "access_key_id_file: key, secret_access_key_file: key";
@@ -324,7 +324,7 @@ describe("SES-46 sessions verify", () => {
     expect(await verified()).toMatchObject([7, { items: [{ session_id: id, fault: "missing" }] }]);
   });
 
-  test("SES-57 damaged bytes of equal size are lost from then on, until a good upload or a whole file", async () => {
+  test("SES-57 damaged bytes of equal size stay lost until a good upload or a whole file", async () => {
     const damaged = BYTES.replace("bytes", "BYTES");
     writeFileSync(objectPath(), damaged);
     expect(await verified(" --dry-run")).toMatchObject([7, { lost: 1, dry_run: true }]);

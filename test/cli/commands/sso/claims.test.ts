@@ -1,4 +1,5 @@
-// `sso verify --claims`: the rules applied to pasted claims, compared with golden/sso-claims.txt; the command changes nothing.
+// `sso verify --claims` applies the rules to pasted claims and changes nothing. Its output is compared with
+// golden/sso-claims.txt.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +64,7 @@ test("SSO-33 claims show who would sign in as which user and why, without contac
   expectGolden("sso-claims", steps, new Map([[workspace.folder, "<folder>"]]));
 });
 
-test("SSO-33 claims that a token cannot have are warned of", async () => {
+test("SSO-33 claims that a token cannot have cause a warning", async () => {
   using workspace = await createSite();
   configure(workspace, "aged", ", max_age_seconds: 300");
   const warned = async (claims: object) =>
@@ -80,7 +81,7 @@ test("SSO-33 claims that a token cannot have are warned of", async () => {
     expect(await warned({ ...person, auth_time })).toContain("auth_time is missing or not a number");
 });
 
-test("SSO-33 trying claims changes and counts nothing, also if they cannot be accepted", async () => {
+test("SSO-33 trying claims changes and counts nothing, even when they cannot be accepted", async () => {
   using workspace = await createSite();
   const traces = await tracesOf(join(workspace.data, "quartermaster.db"), {}, async () => {
     expect(await told(workspace, { sub: "s", email: ANA, email_verified: true })).toMatchObject({
@@ -113,7 +114,7 @@ test.each<[string, object, string, string]>([
   ["no list of groups", { ...STAFF, groups: undefined }, "sso.groups_overage", "absent"],
   ["too many groups", { ...STAFF, hasgroups: true }, "sso.groups_overage", "overage"],
   ["no subject", { ...STAFF, sub: undefined }, "sso.claims_invalid", "sub or iss is missing"],
-])("SSO-33 a person with %s is refused, and the rule is named", async (_, claims, reason, why) => {
+])("SSO-33 a person with %s is refused with the name of the rule", async (_, claims, reason, why) => {
   using workspace = await createSite();
   expect(await told(workspace, claims, "jit")).toMatchObject({
     decision: "refuse",
@@ -143,7 +144,7 @@ test.each<[string, object, string, string]>([
   expect(await told(workspace, claims)).toMatchObject({ reason, why: expect.stringContaining(why) });
 });
 
-test("SSO-33 the role is that of the groups, except for the protected administrator and a suspended user", async () => {
+test("SSO-33 groups decide the role, except for the protected administrator and a suspended user", async () => {
   using workspace = await createSite();
   for (const [email, subject] of [
     ["root@example.org", "root"],

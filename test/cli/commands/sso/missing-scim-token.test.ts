@@ -1,4 +1,5 @@
-// `config check` if only SCIM creates the users who sign in at the provider, and no SCIM token exists: a start is refused.
+// `config check` when only SCIM creates the users who sign in at the provider and no SCIM token exists. A start would
+// be refused.
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ test("SSO-3 config check finds that no SCIM token was ever created where only SC
   expect(await workspace.run(CHECK)).toMatchObject({ exitCode: 0 });
 });
 
-test("config check finds it before there is a data directory, and says nothing about a database that it cannot read", async () => {
+test("config check finds it before a data directory exists, and does not report a database that it cannot read", async () => {
   using workspace = createWorkspace();
   configure(workspace);
   expect(await workspace.run(CHECK)).toMatchObject({ exitCode: 2, stderr: MISSING });

@@ -51,7 +51,7 @@ test("SSO-33 shows what to register, and verifies the provider while no service 
   );
 });
 
-test("SSO-21 the public half of a client key is shown, and the private half is not", async () => {
+test("SSO-21 only the public half of a client key is shown", async () => {
   using workspace = await createInstallation();
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -63,7 +63,7 @@ test("SSO-21 the public half of a client key is shown, and the private half is n
   expect(key).toEqual({ crv: "Ed25519", kty: "OKP", x, kid: expect.any(String), alg: "EdDSA", use: "sig" });
 });
 
-test("SSO-12 the last failure is shown with what the operator does about it", async () => {
+test("SSO-12 the last failure is shown with its remedy", async () => {
   using workspace = await createInstallation();
   const flags = `--identity-oidc-issuer https://idp.example --identity-oidc-client-id ${CLIENT_ID} --identity-oidc-client-secret-file ${join(workspace.folder, "secret")}`;
   writeFileSync(join(workspace.folder, "secret"), CLIENT_SECRET, { mode: 0o600 });

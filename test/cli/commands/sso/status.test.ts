@@ -1,4 +1,4 @@
-// What `status` says about company sign-in: the provider, the result of the last sign-in, and who must sign in again soon.
+// `status` and company sign-in: the provider, the result of the last sign-in, and who must sign in again soon.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

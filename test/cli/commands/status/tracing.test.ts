@@ -1,4 +1,4 @@
-// What `status` says about traces.
+// `status` and traces.
 import { expect, test } from "bun:test";
 import { tracingDocument, tracingFacts } from "../../../../cli/commands/status/tracing.ts";
 import { START_MS } from "../../../support/world.ts";
@@ -19,7 +19,7 @@ const FAILING = {
   dropped: { queue_full: 2, refused: 1, stopped: 0 },
 };
 
-test("TRC-6 status has the spans that were sent and dropped, and the error of a failing collector", () => {
+test("TRC-6 status counts sent and dropped spans, and shows the error of a failing collector", () => {
   expect(tracingFacts({ state: STATE })).toEqual([["traces", "7 spans sent since the start"]]);
   expect(tracingFacts({ state: FAILING })).toEqual([
     ["traces", "7 spans sent since the start, 3 dropped"],
@@ -29,7 +29,7 @@ test("TRC-6 status has the spans that were sent and dropped, and the error of a 
   expect(tracingFacts(undefined)).toEqual([]);
 });
 
-test("TRC-6 the JSON of status has the causes of dropped spans, and null while tracing is off", () => {
+test("TRC-6 the JSON of status contains the causes of dropped spans, and null while tracing is off", () => {
   expect(tracingDocument({ state: FAILING })).toEqual({
     spans_sent: 7,
     spans_dropped: { queue_full: 2, refused: 1, stopped: 0 },

@@ -1,4 +1,4 @@
-// `takeover` and how a start handles terms, with a folder as the store and a script in place of Litestream.
+// `takeover`, and terms at a start. A folder stands in for the store, and a script for Litestream.
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -53,7 +53,7 @@ test("STB-6 takeover", async () => {
   expect(JSON.stringify(entries)).toContain("standby.take_over");
 });
 
-test("STB-6 takeover on a machine with data keeps it aside, and --json has all of it", async () => {
+test("STB-6 takeover keeps the machine's former data aside, and --json reports everything", async () => {
   using original = await createInstallation();
   connect(original, original);
   await original.json("users create tail@example.org --role member"); // not in the replica
@@ -79,7 +79,7 @@ describe("STB-6 takeover by root on a machine with the units", () => {
   const started = ({ folder }: Workspace) => join(folder, "started");
   const hasStarted = (workspace: Workspace) => existsSync(started(workspace));
 
-  test("starts them at the end, and the plan says so", async () => {
+  test("starts them at the end, as the plan announces", async () => {
     using active = await createInstallation();
     connect(active, active);
     const plan = await active.run(`takeover ${SETTINGS} --dry-run`, asRoot(active));
@@ -107,7 +107,7 @@ describe("STB-6 takeover by root on a machine with the units", () => {
     expect([active, second].filter(hasStarted)).toEqual([]);
   });
 
-  test("reports what was restored also when the service does not start, and what to do", async () => {
+  test("reports the restored data and the next step even when the service does not start", async () => {
     using active = await createInstallation();
     connect(active, active);
     const { stdout, stderr, exitCode } = await active.run(LINE, asRoot(active, { failure: "Job failed." }));
@@ -142,7 +142,7 @@ test("STB-6 a replica that Litestream cannot restore changes nothing", async () 
   expect(readdirSync(active.data).filter((name) => /^(restor|replaced)/.test(name))).toEqual([]);
 });
 
-test("STB-6 a damaged replica does not end the term of the other machine, and the error says what to do", async () => {
+test("STB-6 a damaged replica does not end the term of the other machine, and the error has a remedy", async () => {
   using active = await createInstallation();
   connect(active, active);
   const source = join(active.folder, "source.db");
@@ -222,7 +222,7 @@ describe("STB-7 a start", () => {
     return claimTerm(placesIn(workspace.data), { config, clock: systemClock, ids: systemIds, log });
   };
 
-  test("begins the first term in an empty place, and keeps it", async () => {
+  test("begins the first term in an empty store, and keeps it", async () => {
     using workspace = await createInstallation();
     connect(workspace, workspace);
     rmSync(join(workspace.folder, "replica"), { recursive: true });
@@ -237,7 +237,7 @@ describe("STB-7 a start", () => {
     expect(claim(workspace)).rejects.toMatchObject({ kind: "conflict", reason: "standby.other_machine" });
   });
 
-  test("a former machine that becomes active again compares its data with what was restored from it", async () => {
+  test("a former machine that becomes active again compares its data with the data restored from it", async () => {
     using former = await createInstallation();
     connect(former, former);
     writeFileSync(join(former.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "former" }));
@@ -255,7 +255,7 @@ describe("STB-7 a start", () => {
     });
   });
 
-  test("refuses to start the former machine and reports what it has that the other one lacks", async () => {
+  test("refuses to start the former machine and reports the data that only this machine has", async () => {
     using former = await createInstallation();
     connect(former, former);
     writeFileSync(join(former.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "former" }));
@@ -275,7 +275,7 @@ describe("STB-7 a start", () => {
   });
 });
 
-/** Replaces the folder of `connect` by a file server that has the same files. */
+/** Replaces the folder of `connect` with a file server that has the same files. */
 async function connectOverSftp(workspace: Workspace): Promise<SftpServer> {
   const server = await startSftpServer(workspace.folder);
   writeFileSync(join(workspace.folder, "sftp-key"), server.privateKey, { mode: 0o600 });
@@ -312,7 +312,7 @@ test("STB-9 doctor and config check read the position of a replica on a file ser
   expect(stdout).toContain(`sftp://127.0.0.1:${server.port}`);
 });
 
-test("STB-2 config check and doctor report a replica that does not move", async () => {
+test("STB-2 config check and doctor report a replica that does not advance", async () => {
   using workspace = await createInstallation();
   connect(workspace, workspace);
   writeFileSync(

@@ -53,7 +53,7 @@ standby: {replica: '${place}'${more}}\n`,
     );
   const inPlaces = new Map([[directory, "<folder>"]]);
 
-  test("follows the settings, and so does its configuration", async () => {
+  test("follows the settings, like its configuration", async () => {
     const steps: Step[] = [];
     const step = async (line: string) =>
       void steps.push({ line, ...(await run(`${line} --config ${settings}`)) });
@@ -116,7 +116,7 @@ describe("systemd", () => {
   });
 
   test.each(["/bin/sh", join(directory, "a place", "100%n $HOME")])(
-    "finds no fault in it, and the executable %s",
+    "finds no fault in the unit, and the executable %s",
     async (executable) => {
       if (executable.startsWith(directory)) {
         mkdirSync(dirname(executable));

@@ -1,5 +1,5 @@
-// `users erase`: later backups contain nothing of the person, not even in free pages, and restore with an intact audit log.
-// test/domain/erasure tests what is erased.
+// `users erase`: later backups contain no data of the person, not even in free pages, and restore with an intact audit
+// log. test/domain/erasure tests what is erased.
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { guessOn, inviteOn } from "../../../support/installed/installed-login.ts
 
 const ANA = "ana@example.org";
 
-test("a later backup contains nothing of the person, and restores with an intact audit log", async () => {
+test("a later backup contains no data of the person, and restores with an intact audit log", async () => {
   using workspace = await createInstallation();
   await workspace.json(`users create ${ANA} --role admin`);
   await inviteOn(workspace, { inviter: ANA, emails: ["bob@example.org"] });
@@ -49,7 +49,7 @@ test("an erasure interrupted while reading the log changes nothing", async () =>
   expect(await workspace.json("users list --status active")).toMatchObject({ total: 2 });
 });
 
-test("a user who was removed is restored with a warning, and with none after an erasure", async () => {
+test("restoring a removed user prints a warning, but not after an erasure", async () => {
   using workspace = await createInstallation();
   const create = () => workspace.run(`users create ${ANA} --role member`);
   expect((await create()).stderr).toStartWith(`created ${ANA}`);

@@ -1,4 +1,4 @@
-// Tests GET /auth/me, with which workstations check that a stored login still works.
+// Tests GET /auth/me. Workstations use it to check that a stored login still works.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/domain/identity/tables.ts";

@@ -1,5 +1,5 @@
-// The OAuth endpoints over HTTP: every response, also every refusal, is OAuth JSON that no cache stores. test/domain/access tests
-// the rules, test/contracts an ordinary client.
+// The OAuth endpoints over HTTP: every response, including refusals, is OAuth JSON that no cache stores.
+// test/domain/access tests the rules, test/contracts an ordinary client.
 import { describe, expect, test } from "bun:test";
 import { FORM_FIELDS_MAX, UNAUTHENTICATED_BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
 import { BASE_URL, type Caller, createTestServer, type TestServer } from "../../../support/server.ts";

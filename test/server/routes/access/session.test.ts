@@ -127,7 +127,7 @@ describe("signing in with JSON", () => {
     expect(await statuses("nobody@example.com")).toEqual([401, 401, 429]);
   });
 
-  test("is refused to everyone but the protected administrator while an identity provider is configured", async () => {
+  test("is refused to everyone except the protected administrator while an identity provider is configured", async () => {
     await using server = await createTestServer({ access: { identityMode: "oidc" } });
     const { credential } = await addUser(server);
     const response = await signIn(server, credential);

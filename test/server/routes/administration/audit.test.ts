@@ -87,7 +87,7 @@ test("one entry is shown with its neighbors in the chain", async () => {
     });
 });
 
-test("a verification says whether the log is intact, and where it is not", async () => {
+test("a verification reports whether the log is intact, and the places where it is not", async () => {
   await using server = await createLoggedServer(2);
   const both = await Promise.all([1, 2].map(() => server.ask("POST", "/admin/audit/verify")));
   for (const { body } of both) expect(body).toMatchObject({ verified: true, removed: 0, break: null });

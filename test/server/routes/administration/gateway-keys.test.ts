@@ -1,4 +1,4 @@
-// Operations of administrators on gateway keys of others through the API, with a real gateway.
+// Administrators manage gateway keys of others through the API, with a real gateway.
 import { expect, test } from "bun:test";
 import { PER_PAGE_MAX } from "../../../../src/domain/shared/page.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
@@ -90,7 +90,7 @@ test("a key is shown, replaced, revoked and created again, and no response has t
   expect([reconciled.status, reconciled.body.keys]).toEqual([202, 1]);
 });
 
-test("an unknown user is 404, and a server without gateway mode says so", async () => {
+test("an unknown user is 404, and a server without gateway mode reports that", async () => {
   const { ask } = await withThree();
   expect((await ask("GET", `${KEYS}/01890000-0000-7000-8000-000000000000`)).status).toBe(404);
   expect((await ask("GET", `${KEYS}/no-uuid`)).status).toBe(400);

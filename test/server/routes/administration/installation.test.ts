@@ -37,7 +37,7 @@ test("the diagnosis has the findings of every check with their remedies, and is 
   expect((await site.ask("GET", "/admin/doctor")).body.at).toBe(body.at);
 });
 
-test("a backup is made, listed and verified, and a damaged one is found", async () => {
+test("a backup is created, listed and verified, and a damaged one is found", async () => {
   await using site = await createSite();
   expect((await site.ask("GET", "/admin/backups")).body).toMatchObject({ making: false, items: [] });
   const made = await site.ask("POST", "/admin/backups");
@@ -62,7 +62,7 @@ test("a backup is made, listed and verified, and a damaged one is found", async 
     });
 });
 
-test("API-4 a backup that is asked for again with the same key is made once, and told of if its file is gone", async () => {
+test("API-4 repeating a request with the same key creates no second backup, and reports a missing file", async () => {
   await using site = await createSite();
   const make = () => site.ask("POST", "/admin/backups", { "idempotency-key": "b-1" });
   const made = await make();
@@ -73,7 +73,7 @@ test("API-4 a backup that is asked for again with the same key is made once, and
   expect((await site.ask("POST", "/admin/backups")).status).toBe(201);
 });
 
-test("a backup that cannot be made is refused, and the list says why", async () => {
+test("a backup that fails is refused, and the list shows the reason", async () => {
   await using site = await createSite();
   writeFileSync(join(site.world.directory, "backups"), "in the way");
   const { status, body } = await site.ask("POST", "/admin/backups");

@@ -1,4 +1,4 @@
-// GET /admin/package-catalog over HTTP: the bytes, their entity tag, and that a change is visible in the next response.
+// GET /admin/package-catalog over HTTP: the bytes, their entity tag, and a change in the next response.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
 

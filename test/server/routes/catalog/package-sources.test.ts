@@ -36,7 +36,7 @@ async function refusalOf(response: Response): Promise<unknown> {
 }
 
 describe("a package source", () => {
-  test("is answered with the facts to confirm, and the response is not cached", async () => {
+  test("returns the facts to confirm, and the response is not cached", async () => {
     const response = await inspect({ source_ref: `${host.origin()}/tool.tar.gz` });
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");

@@ -56,7 +56,7 @@ describe("an administrator", () => {
     expect(text).not.toContain("127.0.0.1");
   });
 
-  test("is answered with the facts of a commit (SRC-5)", async () => {
+  test("returns the facts of a commit (SRC-5)", async () => {
     const response = await inspect({ source_ref: "https://ignored.example/a.tar.gz" });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({

@@ -1,4 +1,4 @@
-// Webhooks of git hosts: only a caller with the secret of a connection triggers a check, and nothing of the content is used.
+// Webhooks of git hosts: only a caller with the secret of a connection triggers a check, and the content is not used.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -60,7 +60,7 @@ const PROOFS: Readonly<Record<Provider, (body: string) => Record<string, string>
 
 describe("SRC-27 a webhook", () => {
   test.each([...PROVIDERS])(
-    "accepts a webhook of %s, makes the refs of its connection due, and runs the job soon",
+    "accepts a webhook of %s, makes the refs of its connection due, and soon runs the job",
     async (id) => {
       const body = '{"ref":"refs/heads/main"}';
       const response = await send(id, PROOFS[id](body), body);
@@ -96,7 +96,7 @@ describe("SRC-27 a webhook", () => {
     }
   });
 
-  test("is refused while the job does not run, so that the host shows that something is wrong", async () => {
+  test("is refused while the job does not run, so that the host shows the problem", async () => {
     await site.world.db.write((tx) => tx.delete(jobs).run(), "jobs");
     const response = await send("gitlab", PROOFS.gitlab(""));
     expect([response.status, (await response.json()).reason]).toEqual([503, "source.not_watched"]);

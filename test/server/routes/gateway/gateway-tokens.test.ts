@@ -1,4 +1,4 @@
-// Tests inference tokens over HTTP: claims, audience, what the inference proxy gets for them, and everything that revokes
+// Tests inference tokens over HTTP: claims, audience, the response to the inference proxy, and everything that revokes
 // them immediately.
 import { beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -196,7 +196,7 @@ describe("the inference proxy", () => {
     }
   });
 
-  test("gets a separate reason for each way in which a key is missing", async () => {
+  test("gets a separate reason for each kind of missing key", async () => {
     const token = await tokenOf();
     expect(await outcome(resolve(token))).toEqual([409, "gateway.key_missing"]);
     const strange = { gateway_session_id: crypto.randomUUID() };
@@ -216,7 +216,7 @@ describe("the inference proxy", () => {
     expect(await outcome(resolve(token))).toEqual([409, "gateway.key_expired"]);
   });
 
-  test("is told to retry while a stored key that cannot be decrypted is replaced", async () => {
+  test("must retry while a stored key that cannot be decrypted is replaced", async () => {
     await ensure();
     const token = await tokenOf();
     const { credential: before } = await (await resolve(token)).json();
@@ -230,7 +230,7 @@ describe("the inference proxy", () => {
     expect(site.upstream.accepts(after)).toBe(true);
   });
 
-  test("reports a key that the gateway refuses, and the key is replaced at once", async () => {
+  test("reports a key that the gateway refuses, and the key is replaced immediately", async () => {
     await ensure();
     const token = await tokenOf();
     const { credential: before, credential_version } = await (await resolve(token)).json();
@@ -261,7 +261,7 @@ const changeRow = (changes: Partial<typeof gatewayKeys.$inferInsert>) =>
     tx.update(gatewayKeys).set(changes).where(eq(gatewayKeys.userId, ana.user.id)).run();
   });
 
-describe("tokens are rejected at once", () => {
+describe("tokens are rejected immediately", () => {
   let token: string;
   beforeEach(async () => {
     await ensure();
@@ -333,7 +333,7 @@ describe("tokens are rejected at once", () => {
     expect((await resolve(others)).status).toBe(200);
   });
 
-  test("rejects tokens of a workstation that signs out before it had one", async () => {
+  test("rejects tokens of a workstation that signs out before it has one", async () => {
     const other = await site.signInAgain(ana.user);
     expect((await revoke(other)).status).toBe(204);
     expect(await outcome(mint(other))).toEqual([401, "gateway.session_revoked"]);

@@ -305,7 +305,7 @@ describe("the status of gateway mode", () => {
     });
   });
 
-  test("INF-58 shows what the proxy in this process does, which needs no token", async () => {
+  test("INF-58 shows the activity of the proxy in this process, which needs no token", async () => {
     const figures = { inFlight: 3, capacity: 2000, isUpstreamUp: false, logQueue: 4, logDropped: 5 };
     const gateway = { proxyMode: "in-process", proxyToken: undefined } as const;
     await using server = await createGatewayServer({ gateway, proxyFigures: () => figures });
@@ -392,7 +392,7 @@ describe("the health of the inference proxy", () => {
     expect(requests).toEqual(["GET /health"]);
   });
 
-  test("INF-59 includes the gateway's if asked, and the paths are those below the configured URLs", async () => {
+  test("INF-59 includes the gateway's health on request, and uses paths below the configured URLs", async () => {
     const requests: string[] = [];
     await using peer = Bun.serve({
       port: 0,
@@ -419,7 +419,7 @@ describe("the health of the inference proxy", () => {
   });
 
   test.each(["upstream=0", "upstream=true", "upstream=", "upstream=1&upstream=1", "upstreams=1"])(
-    "INF-59 is not asked with %s, and the parameter is named",
+    "INF-59 is refused with %s, and the parameter is named",
     async (query) => {
       const admin = await site.signedIn("admin");
       const refused = await site.request("POST", `/gateway/proxy/health?${query}`, bearer(admin));

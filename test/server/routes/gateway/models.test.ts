@@ -1,4 +1,4 @@
-// The model catalog over HTTP with a real gateway: bodies, statuses, what workstations get, and who is refused when.
+// The model catalog over HTTP with a real gateway: bodies, statuses, the lists of workstations, and refusals.
 import { afterEach, describe, expect, test } from "bun:test";
 import { publishFirst } from "../../../support/content/policy.ts";
 import { createGatewayServer, type GatewayServer } from "../../../support/gateway/gateway-server.ts";
@@ -99,7 +99,7 @@ describe("INF-52 the catalog", () => {
     ["redirects", { kind: "redirect" }, 503, "gateway.models_unavailable"],
     ["hangs up", { kind: "hang-up" }, 503, "gateway.models_unavailable"],
     ["is out of order", { kind: "status", status: 500 }, 503, "gateway.models_unavailable"],
-  ] as const)("stays as it was where the gateway %s", async (_name, fault, status, reason) => {
+  ] as const)("stays unchanged if the gateway %s", async (_name, fault, status, reason) => {
     const here = await site();
     await ask(here, "POST", REFRESH);
     here.server.upstream.fail("GET /v1/models", fault);
@@ -149,7 +149,7 @@ describe("INF-52 the catalog", () => {
 });
 
 describe("INF-52 a changed model", () => {
-  test("is acknowledged with its fingerprint, and not with a former one", async () => {
+  test("is acknowledged with its fingerprint only, not with a former one", async () => {
     const here = await site();
     await ask(here, "POST", REFRESH);
     const [{ fingerprint: former }] = (await catalog(here)).models;
@@ -234,7 +234,7 @@ describe("INF-54 a workstation", () => {
       },
     });
 
-  test("gets the lists once every allowed agent has one; older clients are turned away only while that lasts", async () => {
+  test("gets the lists once every allowed agent has one; older clients are refused only during that time", async () => {
     const here = await site();
     const ana = await here.server.signedIn("member");
     const statuses = async () => [

@@ -143,7 +143,7 @@ describe("INF-45 the request log", () => {
     expect(await found(query)).toEqual(rows);
   });
 
-  test("finds the rows of a user, and of a user and a model", async () => {
+  test("finds the rows of a user, and those of a user and a model", async () => {
     expect(await found(`user_id=${ben.user.id.toUpperCase()}`)).toEqual([3]);
     expect(await found(`user_id=${ana.user.id}&model=claude-5`)).toEqual([2]);
     expect(await found(`user_id=${ben.user.id}&model=claude-5`)).toEqual([]);
@@ -176,7 +176,7 @@ describe("INF-45 the request log", () => {
   });
 });
 
-test("INF-46 facets name what rows have, users by address and the selected one first", async () => {
+test("INF-46 facets name the values of rows, users by address and the selected one first", async () => {
   expect(await get("", `${PATH}/facets`)).toEqual({
     users: [
       { id: ana.user.id, email: "ana@example.com" },
@@ -225,7 +225,7 @@ test("gateway mode off gives an empty page of the log and empty lists of facets"
 describe("CON-79 the summary of the request log", () => {
   const SUMMARY = `${PATH}/summary`;
 
-  test("has figures of all, of each point and of each model or user", async () => {
+  test("has figures in total, for each point, and for each model or user", async () => {
     const { totals, bucket, from, to, points, groups } = await get("?by=user", SUMMARY);
     expect(totals).toMatchObject({ requests: 6, refused: 1, success: 2, redirect: 1, client_error: 1 });
     expect(totals).toMatchObject({ server_error: 1, transport_error: 1, p50_ms: expect.any(Number) });
@@ -245,7 +245,7 @@ describe("CON-79 the summary of the request log", () => {
     expect(groups).toMatchObject([{ model: "claude-5", requests: 1 }]);
   });
 
-  test("refuses bad values, all at once", async () => {
+  test("refuses bad values, all together", async () => {
     const { status, errors } = await get("?bucket=week&by=moon&user_id=x&result=x", SUMMARY);
     expect(status).toBe(400);
     expect(errors).toHaveLength(4);
@@ -269,7 +269,7 @@ describe("a separate inference proxy", () => {
   const send = async (path: string, body: unknown, token = PROXY_TOKEN) =>
     await server.request("POST", `/internal${PATH}${path}`, { token, body });
 
-  test("INF-2 adds one row or many, and a repeated one changes nothing", async () => {
+  test("INF-2 adds one or many rows, and a repeated row changes nothing", async () => {
     expect((await send("", event(20))).status).toBe(204);
     const more = [event(20, { path: "/other" }), event(21), event(22)];
     expect((await send("/batch", { events: more })).status).toBe(204);
@@ -309,7 +309,7 @@ describe("a separate inference proxy", () => {
     expect((await send("", event(40, ahead))).status).toBe(status);
   });
 
-  test("is refused with no rows, too many, or without its token", async () => {
+  test("is refused without rows, with too many, or without its token", async () => {
     expect((await send("/batch", { events: [] })).status).toBe(400);
     const absent = await send("/batch", {});
     expect((await absent.json()).errors).toEqual([
@@ -325,7 +325,7 @@ describe("INF-56 usage", () => {
   const usage = (query: string, caller = admin) =>
     get(query, caller === admin ? "/admin/gateway/usage" : "/gateway/usage", caller);
 
-  test("is summed by user, with refused requests apart", async () => {
+  test("is summed by user, with refused requests separately", async () => {
     const { items, totals, ...rest } = await usage("?from=2026-01-01&to=2026-01-03");
     expect(rest).toEqual({ from: "2026-01-01", to: "2026-01-03", group_by: "user", truncated: false });
     expect(items).toMatchObject([

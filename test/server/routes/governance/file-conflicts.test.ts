@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { publishConflict } from "../../../support/content/policy.ts";
 import { createTestServer } from "../../../support/server.ts";
 
-test("CON-45 conflicts with the configuration file are listed, kept, and taken in the draft", async () => {
+test("CON-45 conflicts with the configuration file are listed, kept, and accepted into the draft", async () => {
   await using server = await createTestServer();
   await publishConflict(server);
   const { accessToken: token } = await server.signedIn("admin");

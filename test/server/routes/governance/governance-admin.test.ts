@@ -116,7 +116,7 @@ test("a stale base is refused with 409 and the current revision before the text 
   expect(answer.body.error).toContain(world.inForce().id);
 });
 
-test("violations that the domain finds are 400 with every pointer, and missing members are 422", async () => {
+test("violations of domain rules are 400 with every pointer, and missing members are 422", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   const base_revision = world.inForce().id;

@@ -1,5 +1,6 @@
-// GET /governance-config/events: what is sent and when, everything that ends a stream, and callers who do not read or who
-// disconnect. Heartbeats are sent by the test where their number matters; test/bench/revision-streams.ts has five thousand streams.
+// GET /governance-config/events: the events and their times, everything that ends a stream, and callers who do not read
+// or who disconnect. Heartbeats are sent by the test where their number matters; test/bench/revision-streams.ts has
+// five thousand streams.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -228,7 +229,7 @@ describe("a stream ends", () => {
     expect([idsIn(said), warmthIn(said)]).toEqual([[first], EVENTS_WAITING_MAX - 1]);
   });
 
-  test("once, even if more events are due than may wait", async () => {
+  test("once, even if more events are due than the stream may hold", async () => {
     const [stream] = await openMany(1);
     beats(PARTS * (EVENTS_WAITING_MAX - 2));
     const ids = [await publish("a"), await publish("b"), await publish("c")];
@@ -238,7 +239,7 @@ describe("a stream ends", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("ends when a revision may have been missed, with the reason in the log", async () => {
+  test("ends when a revision may be missing, with the reason in the log", async () => {
     const stream = await open();
     await publishElsewhere("{");
     expect(idsIn(await saidBy(stream))).toEqual([first]); // the timer detected it

@@ -104,7 +104,7 @@ describe("the entity tag", () => {
     expect((await get(ana, { ...capable, "if-none-match": tag })).status).toBe(200);
   });
 
-  test("answers a known entity tag without JSON, whichever workstation asks", async () => {
+  test("answers a known entity tag of any workstation without JSON", async () => {
     await publishFirst(site);
     const tag = await tagOf(ana);
     const other = await site.signInAgain(ana.user);
@@ -173,7 +173,7 @@ describe("a client", () => {
     expect((await get(ana, headers)).status).toBe(status);
   });
 
-  test("is checked by its own headers and again for each policy, regardless of earlier callers", async () => {
+  test("is checked by its own headers for each policy, regardless of earlier callers", async () => {
     await publishFirst(site);
     const silent = async () => (await get()).status;
     expect(await silent()).toBe(200);
@@ -195,7 +195,7 @@ describe("a client", () => {
     expect((await get()).status).toBe(200);
   });
 
-  test("gets a short list of everything it lacks", async () => {
+  test("gets a short list of its missing capabilities", async () => {
     await publishFirst(site, ranged);
     const { error, reason, title } = await (await get(ana, capable(...ALL.slice(2)))).json();
     expect([reason, title]).toEqual(["governance.client_too_old", "Upgrade Required"]);
@@ -227,7 +227,7 @@ describe("a client", () => {
     expect((await get(ana, { "if-none-match": "*" })).status).toBe(426);
   });
 
-  test("gets the required version, also when it is too old, but not without a credential", async () => {
+  test("gets the required version, even when it is too old, but not without a credential", async () => {
     await publishFirst(site, { required_client_version: "1.2.3" });
     const pinned = capable("tenant_client_version_pin");
     const pinOf = (answer: Response) => [answer.status, answer.headers.get("x-blue-required-client-version")];

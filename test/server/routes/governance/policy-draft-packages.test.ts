@@ -21,7 +21,7 @@ async function save(version: number, change: object) {
   return { status: response.status, body: await response.json() };
 }
 
-test("a package is taken from the catalog, replaced, given to some, turned off and removed", async () => {
+test("a package is taken from the catalog, replaced, limited to an audience, turned off and removed", async () => {
   const taken = await save(0, { id: "guide", catalog: true });
   expect(taken.body).toMatchObject({ version: 1, document: { packages: [{ version: "1.3.0" }] } });
   const replaced = await save(1, { id: "guide", entry: packageOf("guide", { version: "1.2.0" }) });

@@ -63,7 +63,7 @@ test("CON-50 a draft is read, saved part by part, published and gone", async () 
   expect(await ask("GET", "")).toMatchObject({ body: { version: 0, changes: [] } });
 });
 
-/** of the draft that the next tests share */
+/** version of the draft that the next tests share */
 let version: number;
 
 test("refuses none, two or unknown parts, another version and unreadable extensions, and keeps the draft", async () => {
@@ -205,7 +205,7 @@ test("CON-58 the impact of the own draft is computed, and refused without a draf
   });
 });
 
-test("CON-52 another administrator reads a draft by its id once it is shared, and nobody else does", async () => {
+test("CON-52 only administrators read another one's draft, by its id and once it is shared", async () => {
   const ben = await testServer.signedIn("admin");
   const member = await testServer.signedIn("member");
   const { version } = (await ask("GET", "")).body;

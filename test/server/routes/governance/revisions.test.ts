@@ -1,4 +1,4 @@
-// The operations on revisions: read one, compare two, follow one, explain one to a user, and roll back.
+// The operations on revisions: read, compare, follow the rollout, explain to a user, and roll back.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DOCUMENT_BYTES_MAX } from "../../../../src/domain/governance/model.ts";
 import { managedText } from "../../../domain/governance/governance-world.ts";

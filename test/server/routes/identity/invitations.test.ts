@@ -43,7 +43,7 @@ async function createAdministration(options?: TestServerOptions) {
 const reasonOf = async (response: Response): Promise<string> =>
   `${response.status} ${(await response.json()).reason}`;
 
-/** @returns the secret of a link as the invited person gets it */
+/** @returns the secret in the link of the invited person */
 const tokenOf = (url: string): Secret => new Secret(LINK.exec(url)?.[1] ?? "");
 
 /** @returns whether the link still works; does not consume it */
@@ -79,7 +79,7 @@ describe("an invitation", () => {
     expect(await accept(testServer, url)).toMatchObject({ email: "ben@example.com", role: "admin" });
   });
 
-  test("has its link in no later response and not in the log", async () => {
+  test("shows its link in no later response and not in the log", async () => {
     await using testServer = await createAdministration();
     const { id, invitation_url: url } = await (await testServer.invite("ben@example.com")).json();
     const secret = tokenOf(url).reveal();

@@ -93,7 +93,7 @@ test("an administrator may give a limited number of links, in addition to invita
 test.each([
   ["of the user", ({ ben }: Awaited<ReturnType<typeof createSite>>) => ({ user_id: ben.user.id })],
   ["of everybody", () => ({ all: true })],
-])("the end of the logins %s voids the link", async (_, whose) => {
+])("ending the logins %s voids the link", async (_, whose) => {
   await using site = await createSite();
   const { password_url: url } = await (await site.give()).json();
   const { pathname, search } = new URL(url);

@@ -73,7 +73,7 @@ test.each(["x", "entra"])("a token is revoked by its id only, not by %s", async 
   expect((await ask("DELETE", `/admin/scim/tokens/${id}`)).status).toBe(400);
 });
 
-test("the token of the configuration is refused with the way to remove it", async () => {
+test("the token of the configuration is refused with its remedy", async () => {
   const { status, body } = await ask("DELETE", "/admin/scim/tokens/configured");
   expect([status, body.reason]).toEqual([409, "scim_token.configured"]);
 });

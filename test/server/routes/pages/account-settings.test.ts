@@ -166,7 +166,7 @@ describe("the account settings", () => {
     expect((await site.request("GET", "/auth/me", { cookie: ada.cookie })).status).toBe(200);
   });
 
-  test("offer an ordinary sign-out for the current browser, which ends when its id is submitted as well", async () => {
+  test("offer an ordinary sign-out for the current browser, which also ends when its id is submitted", async () => {
     const browser = await signedIn(site);
     const page = await browser.visit("/account");
     expect(forms(page, /^\/sign-out$/)).toHaveLength(2);

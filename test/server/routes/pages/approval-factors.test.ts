@@ -1,4 +1,4 @@
-// Who may approve a device login where administrators need a second factor: the token that it gives is not asked for one later.
+// Approval of a device login when administrators need a second factor. The resulting token needs no factor later.
 import { expect, test } from "bun:test";
 import { CONFIRMATION_TTL_MS } from "../../../../src/domain/access/second-factor/model.ts";
 import { OAUTH_CLIENT_ID } from "../../../../src/domain/access/wire.ts";
@@ -22,7 +22,7 @@ async function requested({ domain }: TestServer): Promise<{ token: string; path:
   return { token, path: `/device/${token}` };
 }
 
-test("SSO-31 an administrator who must set a factor up does that first, and returns to the approval", async () => {
+test("SSO-31 an administrator without a required factor first sets one up, and returns to the approval", async () => {
   await using site = await createSite();
   const caller = await site.signedIn("admin");
   const browser = consoleBrowser(site, caller);
@@ -54,7 +54,7 @@ test("SSO-31 an administrator who must set a factor up does that first, and retu
   expect((await approve()).path).toBe("/device/approved");
 });
 
-test("SSO-31 an administrator with a factor confirms the approval, unless that was done in the last ten minutes", async () => {
+test("SSO-31 an administrator with a factor confirms the approval, unless a confirmation is less than ten minutes old", async () => {
   await using site = await createSite();
   const caller = await site.signedIn("admin");
   const app = await giveApp(site, caller);
@@ -87,7 +87,7 @@ test("SSO-31 a denial needs neither a factor nor a confirmation, and a member ap
   expect(await decide("member", "approve")).toBe("/device/approved");
 });
 
-test("SSO-31 an administrator without a factor confirms by password, unless that was done in the last ten minutes", async () => {
+test("SSO-31 an administrator without a factor confirms by password, unless a confirmation is less than ten minutes old", async () => {
   await using site = await createTestServer({ access: { secondFactor: "optional" } });
   const caller = await site.signedIn("admin");
   const { cookie } = caller;

@@ -54,7 +54,7 @@ describe.each(["off", "optional"] as const)("the second factor %s", (secondFacto
     expect(await severe(browser)).toBe("done");
   });
 
-  test("CON-146 a token is not asked", async () => {
+  test("CON-146 a token needs no confirmation", async () => {
     const { world, ...rest } = await site;
     const { accessToken: token, cookie } = await rest.signedIn("admin");
     world.clock.advance(CONFIRMATION_TTL_MS);
@@ -81,7 +81,7 @@ test.each(["resend", "regenerate"])(
   },
 );
 
-test("CON-146 a factor that was set up is asked for, and only while the setting is on", async () => {
+test("CON-146 a factor that was set up is required only while the setting is on", async () => {
   await using site = await createTestServer();
   const caller = await site.signedIn("admin");
   await giveApp(site, caller);
@@ -91,7 +91,7 @@ test("CON-146 a factor that was set up is asked for, and only while the setting 
   expect(off.domain.access.ownFactors.confirmsWith(caller.actor)).toBe("password");
 });
 
-/** Signs in as the page of a confirmation asks for it. */
+/** Signs in as the confirmation page requires. */
 async function forced(site: ProviderSite, browser: FormBrowser) {
   const begun = await browser.request("/login/oidc?prompt=login");
   const there = new URL(begun.headers.get("location") ?? "");
@@ -136,7 +136,7 @@ describe("CON-146 an account that has neither a password nor a factor", () => {
     expect(await change()).toBe("done");
   });
 
-  test("is asked again if the provider only remembered an earlier sign-in", async () => {
+  test("must sign in again if the provider only remembered an earlier sign-in", async () => {
     await using site = await create();
     const authTime = Math.floor(site.world.clock.nowMs() / 1000);
     site.idp.claims = { ...CLAIMS, auth_time: authTime };

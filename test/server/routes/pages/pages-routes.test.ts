@@ -1,5 +1,5 @@
-// The pages in a browser: sign in, approve or deny, accept an invitation, sign out; forged forms and foreign sites are refused, and
-// errors are pages. pages.test.ts tests the documents.
+// The pages in a browser: sign in, approve or deny, accept an invitation, sign out. Forged forms and foreign sites are
+// refused, and errors are pages. pages.test.ts tests the documents.
 import { describe, expect, test } from "bun:test";
 import { budgets, deviceLogins } from "../../../../src/domain/access/tables.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
@@ -187,7 +187,7 @@ describe("signing in", () => {
     expect([landed.path, landed.heading]).toEqual(["/", "Your account"]);
   });
 
-  test("replaces the session that the browser has, of whichever user, and no other", async () => {
+  test("replaces only the session of this browser, of any user", async () => {
     await using server = await withAda();
     await addUser(server, EVE);
     const [browser, elsewhere] = [browse(server), await signedIn(server)];
@@ -202,7 +202,7 @@ describe("signing in", () => {
     expect((await elsewhere.visit("/account")).path).toBe("/account");
   });
 
-  test("redirects a signed-in visitor at once", async () => {
+  test("redirects a signed-in visitor immediately", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     expect((await browser.visit("/login?callbackURL=%2Fdevice&utm_source=mail")).heading).toBe(
@@ -305,7 +305,7 @@ const sendCode = async (browser: FormBrowser, userCode: string): Promise<Page> =
   browser.submit(formTo(await browser.visit("/device"), "/device"), { user_code: userCode });
 
 describe("approving by the typed code", () => {
-  test("does not start with a GET: a link with a code leads to the entry page, costs no guess and binds nothing", async () => {
+  test("does not start with a GET: a link with a code opens the entry page, counts as no guess and binds nothing", async () => {
     await using server = await createTestServer({ hasConsole: false, limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);

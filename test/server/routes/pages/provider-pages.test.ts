@@ -38,7 +38,7 @@ async function deviceLink({ domain }: ProviderSite): Promise<string> {
 }
 
 describe("SSO-15 the sign-in page", () => {
-  test("says whose password it takes if people have none, and after a wrong one", async () => {
+  test("names the accounts with a password if people have none, and after a wrong one", async () => {
     await using site = await createProviderSite({}, { access: { identityMode: "oidc" } });
     const browser = site.browser();
     const page = await browser.visit("/login?password=1");
@@ -51,7 +51,7 @@ describe("SSO-15 the sign-in page", () => {
     expect((await beside.browser().visit("/login")).html).not.toContain("first administrator");
   });
 
-  test("offers the provider beside passwords, and keeps the way back", async () => {
+  test("offers the provider beside passwords, and keeps the return path", async () => {
     await using site = await createProviderSite();
     const page = await site.browser().visit("/login?callbackURL=/device");
     expect(page.html).toContain('href="/login/oidc?callbackURL=%2Fdevice"');
@@ -70,7 +70,7 @@ describe("SSO-15 the sign-in page", () => {
     expect(formTo(recovery, "/login").fields.next).toBe("/device");
   });
 
-  test("leads to the provider at once if asked, but not after signing out or an error", async () => {
+  test("redirects to the provider on request, but not after signing out or an error", async () => {
     await using site = await createProviderSite({ ...JIT, autoRedirect: true });
     const browser = site.browser();
     expect((await browser.visit("/login")).html).toContain(
@@ -102,7 +102,7 @@ test("SSO-24 a device login continues after a refusal at the provider", async ()
   );
 });
 
-test("SSO-3 an invited person is led to the provider in mode oidc, and the sign-in accepts the invitation", async () => {
+test("SSO-3 an invited person is redirected to the provider in mode oidc, and the sign-in accepts the invitation", async () => {
   const oidc = { access: { identityMode: "oidc" }, identity: { mode: "oidc", invites: true } } as const;
   await using site = await createProviderSite({ provisioning: "invited" }, oidc);
   const { domain, world } = site;
@@ -153,7 +153,7 @@ test("SSO-16 the login method is the same for every address, and only the mode d
   expect(await methodOf(only, "root@example.com")).toEqual(expected);
 });
 
-test("SSO-16 the login method is the provider's in mode oidc without an issuer", async () => {
+test("SSO-16 the login method is that of the provider in mode oidc without an issuer", async () => {
   await using server = await createTestServer({ access: { identityMode: "oidc" } });
   for (const email of ["admin@example.com", "nobody@example.com"]) {
     const answer = await server.request("POST", "/api/login-method", { body: { email } });
@@ -165,7 +165,7 @@ test("SSO-16 the login method is the provider's in mode oidc without an issuer",
   }
 });
 
-describe("SSO-17 SSO-18 SSO-24 the way there and back", () => {
+describe("SSO-17 SSO-18 SSO-24 the round trip", () => {
   test("signs in and ends where it began", async () => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
@@ -198,14 +198,14 @@ describe("SSO-17 SSO-18 SSO-24 the way there and back", () => {
     expect(done.path).toBe("/device/approved");
   });
 
-  test("SSO-31 the approval page says through what the person signed in", async () => {
+  test("SSO-31 the approval page names the person's sign-in method", async () => {
     await using site = await createProviderSite({ ...JIT, providerName: "Example Identity" });
     const browser = site.browser();
     const approval = await signInAt(site, browser, await deviceLink(site));
     expect(approval.html).toContain("through Example Identity");
   });
 
-  test("a second sign-in in another tab is a new session, and ends the first, also of another user", async () => {
+  test("a second sign-in in another tab is a new session, and ends the first, even that of another user", async () => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
     const tabs = [await leave(site, browser), await leave(site, browser)] as const;
@@ -234,14 +234,14 @@ test.each([
   [CALLBACK_LENGTH_MAX - 1, true],
   [CALLBACK_LENGTH_MAX, true],
   [CALLBACK_LENGTH_MAX + 1, false],
-])("SSO-19 a way back of %i characters is kept: %p", async (length, isKept) => {
+])("SSO-19 a return path of %i characters is kept: %p", async (length, isKept) => {
   await using site = await createProviderSite(JIT);
   const path = `/account?${"a".repeat(length - "/account?".length)}`;
   expect((await signInAt(site, site.browser(), path)).path).toBe(isKept ? path : "/");
 });
 
-describe("SSO-19 SSO-20 what the browser brings back", () => {
-  test("is one sealed cookie that only this origin reads, and no row", async () => {
+describe("SSO-19 SSO-20 the state in the browser", () => {
+  test("is one sealed cookie that only this origin reads, and not a row", async () => {
     await using site = await createProviderSite(JIT);
     const response = await site.browser().request("/login/oidc");
     const [cookie = ""] = response.headers.getSetCookie();
@@ -271,7 +271,7 @@ describe("SSO-19 SSO-20 what the browser brings back", () => {
     expect((await browser.visit(tabs.at(-1) ?? "")).path).toBe(`/account?tab=${ATTEMPTS_MAX}`);
   });
 
-  test("is used once: the back button says that one is signed in, and another time is refused", async () => {
+  test("is used once: the back button shows the sign-in, and another use is refused", async () => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
     const callback = await leave(site, browser);
@@ -283,7 +283,7 @@ describe("SSO-19 SSO-20 what the browser brings back", () => {
     expect(site.idp.requests.filter((line) => line === "POST /token")).toHaveLength(1);
   });
 
-  test("is used up by a failure too", async () => {
+  test("is also used up by a failure", async () => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
     const callback = await leave(site, browser);
@@ -322,7 +322,7 @@ describe("SSO-19 SSO-20 what the browser brings back", () => {
   });
 });
 
-describe("SSO-37 a provider that a reload replaces on the way", () => {
+describe("SSO-37 a provider that a reload replaces during the sign-in", () => {
   test.each([
     ["removed", undefined],
     ["another", { issuer: "https://new.example" }],
@@ -353,7 +353,7 @@ describe("SSO-37 a provider that a reload replaces on the way", () => {
   });
 });
 
-describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
+describe("SSO-20 SSO-25 refusals are pages that repeat no input", () => {
   const HOSTILE = '<script>alert("1")</script>';
 
   test.each([
@@ -382,7 +382,7 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     },
   );
 
-  test("SSO-13 a role that the last administrator keeps is a warning", async () => {
+  test("SSO-13 the last administrator keeps the role with a warning", async () => {
     await using site = await createProviderSite({
       ...JIT,
       groupRoleMappings: new Map([["admins", "admin"]]),
@@ -394,7 +394,7 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     expect(site.logged.map(({ event }) => event)).toContain("sign_in.role_kept");
   });
 
-  test("SSO-41 nothing of claims, code or state gets into pages and log", async () => {
+  test("SSO-41 pages and log contain no part of claims, code or state", async () => {
     await using site = await createProviderSite({ ...JIT, allowedDomains: ["example.org"] });
     site.idp.claims = {
       sub: "s-e-c-r-e-t",
@@ -419,7 +419,7 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
   });
 
   test.each(["invalid_grant", "invalid_client", "invalid_request", "server_error"])(
-    "SSO-41 a provider that repeats what it was sent puts no secret into the log: %s",
+    "SSO-41 a provider that echoes a request puts no secret into the log: %s",
     async (tokenError) => {
       await using site = await createProviderSite(JIT);
       site.idp.faults = { tokenError, repeatsSecrets: true };
@@ -476,7 +476,7 @@ describe("SSO-5 the proof of a password", () => {
     expect(again.path).toBe("/");
   });
 
-  test("is over in a second tab, which says so to the browser that is signed in and to no other", async () => {
+  test("is over in a second tab, which tells only the browser that is signed in", async () => {
     await using site = await createProviderSite();
     const { browser, page } = await atProof(site);
     const second = formTo(page, "/login/link");
@@ -488,7 +488,7 @@ describe("SSO-5 the proof of a password", () => {
     expect([late.heading, late.status]).toEqual(["Link your account", 409]);
   });
 
-  test("needs the second factor of the account, too, which the provider would otherwise bypass", async () => {
+  test("needs the second factor of the account as well, which the provider would otherwise bypass", async () => {
     await using site = await createProviderSite({}, { access: { secondFactor: "everyone" } });
     const { recoveryCodes } = await giveApp(site, await site.signedIn("admin", { email: ADA }));
     const browser = site.browser();
@@ -527,7 +527,7 @@ describe("SSO-5 the proof of a password", () => {
 });
 
 describe("SSO-26 signing out", () => {
-  test("continues to the provider if asked, by a new navigation", async () => {
+  test("continues to the provider on request, by a new navigation", async () => {
     await using site = await createProviderSite({ ...JIT, logout: "idp" });
     const browser = site.browser();
     const start = await signInAt(site, browser);
@@ -576,7 +576,7 @@ describe("SSO-27 the provider announces a logout", () => {
     ]);
   });
 
-  test("ends sessions of the person that the provider did not name if the logout is for a session and its person", async () => {
+  test("ends even unnamed sessions of the person if the logout names a session and its person", async () => {
     await using site = await createProviderSite(JIT);
     const [named, other, unnamed] = [site.browser(), site.browser(), site.browser()];
     const ada = site.idp.claims;
@@ -598,7 +598,7 @@ describe("SSO-27 the provider announces a logout", () => {
     expect(await Promise.all(paths)).toEqual([away, "/account", away, "/account"]);
   });
 
-  /** A second of the clock passes between leaving, the logout and coming back. */
+  /** One second of the clock passes between the departure, the logout and the return. */
   async function leaveAndLogOut(site: ProviderSite, browser: FormBrowser): Promise<string> {
     const { clock } = site.world;
     const way = await leave(site, browser);
@@ -609,7 +609,7 @@ describe("SSO-27 the provider announces a logout", () => {
   }
 
   test.each([true, false])(
-    "opens no session for a sign-in that was on its way back: auth_time %p",
+    "opens no session for a sign-in that was under way: auth_time %p",
     async (isTold) => {
       await using site = await createProviderSite(JIT);
       const browser = site.browser();
@@ -625,14 +625,14 @@ describe("SSO-27 the provider announces a logout", () => {
     },
   );
 
-  test("signs in somebody who logged on again meanwhile", async () => {
+  test("signs in a person who has logged on again in the meantime", async () => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
     await browser.visit(await leaveAndLogOut(site, browser));
     expect(browser.cookies.has(SESSION)).toBe(true);
   });
 
-  test("links nothing afterwards for a password that was asked for before", async () => {
+  test("links no account for a password form from before", async () => {
     await using site = await createProviderSite({ provisioning: "invited" });
     await addUser(site, ADA);
     const browser = site.browser();
@@ -645,7 +645,7 @@ describe("SSO-27 the provider announces a logout", () => {
     expect([refused.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
   });
 
-  test("refuses more announcements than an address may send before they are read", async () => {
+  test("refuses announcements beyond an address's limit before they are read", async () => {
     await using site = await createProviderSite(JIT);
     for (let count = 0; count < LOGOUTS.burst; count += 1)
       expect((await announce(site, "a.b.c", "other")).status).toBe(404);
@@ -672,7 +672,7 @@ describe("SSO-27 the provider announces a logout", () => {
 test.each([
   [SIGN_INS_PER_ADDRESS - 1, 303],
   [SIGN_INS_PER_ADDRESS, 429],
-])("SSO-36 after %i requests of one address the next is %i", async (before, status) => {
+])("SSO-36 the next request after %i of one address is %i", async (before, status) => {
   await using site = await createProviderSite(JIT);
   const browser = site.browser();
   for (let count = 0; count < before; count += 1) await site.browser().request("/login/oidc");
@@ -691,7 +691,7 @@ test("SSO-36 callbacks count with the requests to the link", async () => {
   expect(site.idp.requests).toEqual([]);
 });
 
-test("SSO-28 discovery and token endpoints for workstations do not change by a byte", async () => {
+test("SSO-28 discovery and token endpoints for workstations stay identical", async () => {
   await using site = await createProviderSite(JIT);
   await using plain = await createProviderSite();
   plain.configure(undefined);
@@ -701,7 +701,7 @@ test("SSO-28 discovery and token endpoints for workstations do not change by a b
   }
 });
 
-test("SSO-47 a thousand people who never come back leave no row", async () => {
+test("SSO-47 a thousand people who never return leave no row", async () => {
   await using site = await createProviderSite(JIT);
   const begin = async (host: number) => {
     const address = `10.0.${host >> 8}.${host & 255}`;

@@ -1,5 +1,5 @@
-// What callbacks tell the operator: only the end of a sign-in that began here counts, and what only a browser says is shown as a
-// report that is no warning and hides no failure.
+// Reports of callbacks to the operator. Only the end of a sign-in that began here counts. Claims of a browser alone are
+// shown as a report, cause no warning, and hide no failure.
 import { expect, test } from "bun:test";
 import { checkIdentityProvider } from "../../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";
@@ -22,7 +22,7 @@ async function doctorAt({ domain, world }: ProviderSite): Promise<string> {
   return `${found?.result}: ${found?.detail}`;
 }
 
-/** Begins a sign-in and comes back with parameters of the browser's choice. */
+/** Begins a sign-in and returns with parameters of the browser's choice. */
 async function comeBack(site: ProviderSite, parameters: Record<string, string>): Promise<number> {
   const browser = site.browser();
   const begun = await browser.request("/login/oidc");
@@ -30,7 +30,7 @@ async function comeBack(site: ProviderSite, parameters: Record<string, string>):
   return (await browser.visit(`${CALLBACK}?${new URLSearchParams({ state, ...parameters })}`)).status;
 }
 
-test("SSO-44 a callback to no sign-in changes nothing for the operator", async () => {
+test("SSO-44 a callback without a sign-in changes nothing for the operator", async () => {
   await using site = await createProviderSite(JIT);
   for (const query of [
     "error=server_error",
@@ -65,7 +65,7 @@ test("SSO-44 a provider that cannot read the code is only reported", async () =>
   expect(shownIn(site)).toBe("sso.callback_error");
 });
 
-test("SSO-44 an error that a browser brought back is reported without a warning, until somebody signs in", async () => {
+test("SSO-44 an error that a browser reported is shown without a warning until the next sign-in", async () => {
   await using site = await createProviderSite(JIT);
   expect(await comeBack(site, { error: "server_error", iss: site.idp.issuer })).toBe(502);
   expect(shownIn(site)).toBe("sso.callback_error");
@@ -75,7 +75,7 @@ test("SSO-44 an error that a browser brought back is reported without a warning,
   expect(shownIn(site)).toBeNull();
 });
 
-test("SSO-44 what a browser reports hides no failure that was seen here, and is hidden by one", async () => {
+test("SSO-44 a browser's report hides no failure that the service saw, and is hidden by one", async () => {
   await using site = await createProviderSite(JIT);
   await signInAt(site, site.browser());
   const { idp } = site;
@@ -89,7 +89,7 @@ test("SSO-44 what a browser reports hides no failure that was seen here, and is 
   expect(await doctorAt(site)).toStartWith("warning: the last sign-in failed: sso.token_invalid");
 });
 
-test("SSO-44 reports are written once in ten seconds, whatever they say", async () => {
+test("SSO-44 reports are written at most once in ten seconds", async () => {
   await using site = await createProviderSite(JIT);
   await comeBack(site, { error: "server_error", iss: site.idp.issuer });
   await comeBack(site, { code: "x", iss: "https://other.example" });
@@ -103,7 +103,7 @@ test.each([
   ["another", { iss: "https://other.example" }],
   ["none, although the provider announced it", { iss: undefined }],
 ])(
-  "SSO-20 the issuer of a callback is %s: the operator sees it, and the log says which",
+  "SSO-20 the issuer of a callback is %s: the operator sees it, and the log has its name",
   async (_, callback) => {
     await using site = await createProviderSite(JIT);
     site.idp.faults = { callback };

@@ -43,7 +43,7 @@ const metricsOf = async (site: TestServer): Promise<string> => {
 const codesIn = ({ html }: Page): string[] =>
   [...html.matchAll(/<code>([A-Z2-9-]{19})<\/code>/g)].map(([, code = ""]) => code);
 
-/** @returns the code that an app shows which was set up with the key on this page */
+/** @returns the code of an app that was set up with the key on this page */
 function codeOn({ world }: TestServer, { html }: Page): string {
   const [, secret = ""] = /<code>([A-Z2-7 ]+)<\/code>/.exec(html) ?? [];
   return appCode(secret, world.clock.nowMs());
@@ -60,7 +60,7 @@ async function afterPassword(site: TestServer, next = "/login") {
 }
 
 describe("sign-in", () => {
-  test("asks for the code, continues to the requested page, and gives access only then", async () => {
+  test("asks for the code, and only then gives access and continues to the requested page", async () => {
     const site = await sameServer();
     const { app, browser, page } = await afterPassword(site, "/login?callbackURL=%2Fdevice");
     expect(page.path).toBe(`${PROOF}?callbackURL=%2Fdevice`);
@@ -131,7 +131,7 @@ describe("sign-in", () => {
     },
   );
 
-  test("refuses a sign-in over JSON without a code with the reason, and takes a code along", async () => {
+  test("refuses a sign-in over JSON without a code with the reason, and accepts one with a code", async () => {
     const site = await sameServer();
     const { app } = await afterPassword(site);
     const signIn = async (body: object) => {
@@ -202,7 +202,7 @@ describe("a user who must have a factor", () => {
     expect(await response.json()).toMatchObject({ reason: "access.second_factor_enrollment_needed" });
   });
 
-  test("cannot do anything sensitive in a session from before", async () => {
+  test("cannot perform sensitive operations in an earlier session", async () => {
     const site = await sameStrict();
     const { cookie } = await site.signedIn("admin");
     const body = { email: "eve@example.com", role: "admin" };
@@ -307,7 +307,7 @@ describe("a sensitive operation in a browser session", () => {
     },
   );
 
-  test("is not asked of a token, and of a change that is not sensitive", async () => {
+  test("is not required for a token or for a change that is not sensitive", async () => {
     const site = await sameServer();
     const admin = await site.signedIn("admin");
     const { user } = await member(site);

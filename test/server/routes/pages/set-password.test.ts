@@ -53,7 +53,7 @@ test("signs the user out everywhere else", async () => {
   expect((await browser.visit("/")).heading).toBe("Sign in");
 });
 
-test("lets in a user that wrong passwords had locked out", async () => {
+test("lets in a user whom wrong passwords locked out", async () => {
   await using site = await createTestServer({
     hasConsole: false,
     limits: { passwordGuessesPerAccountAndAddress: 1 },
@@ -111,7 +111,7 @@ test("shows the same text for an expired, replaced, void, unknown and missing li
   expect([...pages][0]).toContain("This link is unavailable");
 });
 
-test("is neither stored nor told to other sites", async () => {
+test("is neither stored nor revealed to other sites", async () => {
   const site = await sameServer();
   const { path } = await linked(site);
   const browser = browse(site);

@@ -92,7 +92,7 @@ describe("SES-2 a wrong value is refused with 400", () => {
     expect(detail).toStartWith('"vim" is not a harness; the harnesses are ');
   });
 
-  test("all problems are named at once", async () => {
+  test("all problems are named together", async () => {
     const server = await sameServer();
     const wrong = {
       harness: "vim",
@@ -121,7 +121,7 @@ describe("SES-2 a wrong value is refused with 400", () => {
   });
 });
 
-test("SES-2 a wrong shape is refused with 422, all problems at once", async () => {
+test("SES-2 a wrong shape is refused with 422 and all problems", async () => {
   const server = await sameServer();
   const response = await presign(server, await member(server), {
     ...announce({ harness: 1, size_bytes: "5", title: [], resumable: "yes" }),
@@ -210,7 +210,7 @@ describe("SES-3 the order of refusals", () => {
   });
 });
 
-test("SES-4 a former name of a profile is the same session as its present name", async () => {
+test("SES-4 a former name of a profile identifies the same session as its current name", async () => {
   const server = await sameServer();
   const credential = await member(server);
   const one = await presigned(server, credential, { compatibility_profile: "codex-v1" });
@@ -221,7 +221,7 @@ test("SES-4 a former name of a profile is the same session as its present name",
   ]);
 });
 
-test("SES-6 three announcements at once end in one upload", async () => {
+test("SES-6 three simultaneous announcements end in one upload", async () => {
   const server = await sameServer();
   const credential = await member(server);
   const all = await Promise.all([1, 2, 3].map(() => presigned(server, credential)));
@@ -229,7 +229,7 @@ test("SES-6 three announcements at once end in one upload", async () => {
   expect([sessionsIn(server).length, artifactsIn(server).length]).toEqual([1, 1]);
 });
 
-test("SES-6 SES-8 an announcement repeated later gets a fresh address and a fresh window", async () => {
+test("SES-6 SES-8 an announcement repeated later gets a new address and a new window", async () => {
   const server = await sameServer();
   const credential = { cookie: (await server.signedIn("member")).cookie };
   const one = await presigned(server, credential);
@@ -250,7 +250,7 @@ test("SES-8 the lifetime of an address is the setting's", async () => {
   expect(expires - server.world.clock.nowMs() / SECOND_MS).toBe(60);
 });
 
-test("SES-5 a complete session whose deadline is over is uploaded again and gets a new deadline", async () => {
+test("SES-5 a complete session past its deadline is uploaded again and gets a new deadline", async () => {
   await using server = await createSessionServer({ access: { accessTokenTtlSeconds: 60 * 86_400 } });
   const credential = await member(server);
   const { sessionId } = await capture(server, credential, "text");
@@ -262,7 +262,7 @@ test("SES-5 a complete session whose deadline is over is uploaded again and gets
   expect((await download()).status).toBe(200);
 });
 
-test("SES-5 SES-57 a complete session whose bytes are lost answers 410 and is uploaded again", async () => {
+test("SES-5 SES-57 a complete session with lost bytes answers 410 and is uploaded again", async () => {
   const server = await sameServer();
   const owner = await server.signedIn("member");
   const { sessionId } = await capture(server, bearer(owner), "text");
@@ -279,7 +279,7 @@ test("SES-5 SES-57 a complete session whose bytes are lost answers 410 and is up
   expect(items.length).toBe(1);
 });
 
-test("SES-32 SES-57 the next upload of lost bytes restores the sessions of all owners who share them", async () => {
+test("SES-32 SES-57 uploading lost bytes again restores the sessions of all owners who share them", async () => {
   const server = await sameServer();
   const [ada, ben] = [await server.signedIn("member"), await server.signedIn("member")];
   const content = "shared bytes";
@@ -302,7 +302,7 @@ test("SES-32 SES-57 the next upload of lost bytes restores the sessions of all o
   expect(items.map(({ target }) => target).sort()).toEqual(kept.map(({ sessionId }) => sessionId).sort());
 });
 
-test("SES-7 a pending version changes nothing that readers see", async () => {
+test("SES-7 readers see no effect of a pending version", async () => {
   const server = await sameServer();
   const credential = await member(server);
   await capture(server, credential, "text", { title: "Before" });

@@ -1,4 +1,4 @@
-// The bytes of captured sessions on a real socket, sent correctly and incorrectly.
+// Correct and incorrect uploads of captured sessions over a real socket.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -188,7 +188,7 @@ test("SES-12 a body without a length is refused with 411", async () => {
 
 const LENGTH = `Content-Length: ${BYTES.length}`;
 
-test("SES-14 a connection that is cut leaves no file and the state as it was, and a retry succeeds", async () => {
+test("SES-14 a broken connection leaves no file and does not change the state, and a retry succeeds", async () => {
   const presigned = await announced();
   await talk(presigned, [LENGTH], [BYTES.slice(0, 5)], 50);
   while ((await temporaryFiles()).length > 0) await Bun.sleep(5);
@@ -205,7 +205,7 @@ test("SES-15 a body that pauses too long is refused with 408", async () => {
   expect([stateOf(presigned), await temporaryFiles()]).toEqual(["pending", []]);
 });
 
-test("SES-15 a body that keeps dripping is refused with 408 in the end", async () => {
+test("SES-15 a body that keeps trickling is eventually refused with 408", async () => {
   const presigned = await announced();
   const drops = [...BYTES].flatMap((letter) => [letter, 100]);
   expect(await talk(presigned, [LENGTH], drops)).toEqual({ status: 408, isClosed: true });
@@ -283,7 +283,7 @@ test("SES-10 a page of another site cannot upload", async () => {
   });
 });
 
-test("SES-15 more bodies at once than the setting allows are refused with 503, and accepted afterwards", async () => {
+test("SES-15 simultaneous bodies beyond the setting are refused with 503, and accepted afterwards", async () => {
   await using busy = await withCapture(
     await createListeningServer({
       sessions: { uploadsAtOnce: 2 },

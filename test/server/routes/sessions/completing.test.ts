@@ -1,4 +1,4 @@
-// Completion, download and removal of captured sessions: who may, when, how bytes are verified, and the effects of races.
+// Completion, download and removal of captured sessions: permissions, deadlines, the verification of bytes, and races.
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { truncate, unlink } from "node:fs/promises";
@@ -89,7 +89,7 @@ describe("SES-19 completion", () => {
     expect(auditOf(server, "captured_session.complete").length).toBe(1);
   });
 
-  test("makes the former version an old one, which is kept for some days and not beyond its own deadline", async () => {
+  test("makes the former version an old one, which is kept for some days within its own deadline", async () => {
     const server = await sameServer();
     const owner = browser(await server.signedIn("member"));
     const first = await capture(server, owner, "one");
@@ -105,7 +105,7 @@ describe("SES-19 completion", () => {
     expect([again.status, sessionsIn(server)[0]?.currentArtifactId]).toEqual([200, second.uploadId]);
   });
 
-  test("is refused once the window is over, and answers 200 for what is complete however late", async () => {
+  test("is refused after the window, but answers 200 for a complete upload at any time", async () => {
     const server = await sameServer();
     const owner = browser(await server.signedIn("member"));
     const [one, two] = [await uploaded(server, owner, "one"), await uploaded(server, owner, "two")];
@@ -157,7 +157,7 @@ describe("SES-19 completion", () => {
       expect((await server.request("POST", `/session-uploads/${id}/complete`, owner)).status).toBe(404);
   });
 
-  test("is the owner's and an administrator's; a colleague is refused", async () => {
+  test("is for the owner and administrators; a colleague is refused", async () => {
     const server = await sameServer();
     const presigned = await uploaded(server, bearer(await server.signedIn("member")), "text");
     const colleague = bearer(await server.signedIn("member"));
@@ -180,7 +180,7 @@ test("SES-51 announcing bytes of another owner without sending them does not giv
 });
 
 describe("SES-58 two callers at once", () => {
-  test("confirms an upload that several callers complete at once and writes one audit entry", async () => {
+  test("confirms an upload that several callers complete simultaneously and writes one audit entry", async () => {
     const server = await sameServer();
     const owner = bearer(await server.signedIn("member"));
     const presigned = await uploaded(server, owner, "text");
@@ -189,7 +189,7 @@ describe("SES-58 two callers at once", () => {
     expect(auditOf(server, "captured_session.complete").length).toBe(1);
   });
 
-  test("makes one of two versions that are completed at once current and the other old", async () => {
+  test("makes one of two versions that are completed simultaneously current and the other old", async () => {
     const server = await sameServer();
     const owner = bearer(await server.signedIn("member"));
     const both = [await uploaded(server, owner, "one"), await uploaded(server, owner, "two")];
@@ -220,7 +220,7 @@ describe("SES-58 two callers at once", () => {
     }
   });
 
-  test("keeps rows and files consistent if one caller uploads what the other removes", async () => {
+  test("keeps rows and files consistent if one caller uploads bytes that the other removes", async () => {
     const server = await sameServer();
     const [one, two] = [bearer(await server.signedIn("member")), bearer(await server.signedIn("member"))];
     for (let round = 0; round < 10; round += 1) {
@@ -263,7 +263,7 @@ describe("SES-28 SES-51 a download", () => {
     expect((await download(server, bearer(other), sessionId)).status).toBe(200);
   });
 
-  test("is the administrator's, with the scope that administration needs", async () => {
+  test("is for administrators with the scope for administration", async () => {
     const server = await sameServer();
     const { sessionId } = await capture(server, bearer(await server.signedIn("member")), "text");
     expect((await download(server, bearer(await server.signedIn("admin")), sessionId)).status).toBe(200);
@@ -316,7 +316,7 @@ describe("SES-28 SES-51 a download", () => {
     expect(await outcomeOf(await download(server, owner, sessionId))).toEqual([410, "sessions.expired"]);
   });
 
-  test("answers 410 for a file that vanished after the offer, and records the loss", async () => {
+  test("answers 410 for a file that disappeared after the offer, and records the loss", async () => {
     const server = await sameServer();
     const owner = bearer(await server.signedIn("member"));
     const { sessionId } = await capture(server, owner, "text");
@@ -344,7 +344,7 @@ describe("SES-52 uploaded bytes", () => {
   );
 });
 
-test("SES-53 file names and places contain nothing that the client sent", async () => {
+test("SES-53 file names and places contain no text of the client", async () => {
   const server = await sameServer();
   const owner = bearer(await server.signedIn("member"));
   const odd = '../../../etc/passwd"; filename=evil.sh';
@@ -362,7 +362,7 @@ describe("SES-30 removal", () => {
   const remove = (server: TestServer, credential: Sent, id: string) =>
     server.request("DELETE", `/session-uploads/${id}`, credential);
 
-  test("is the owner's and the administrator's, by token and by browser", async () => {
+  test("is for the owner and administrators, by token and by browser", async () => {
     const server = await sameServer();
     const owner = await server.signedIn("member");
     const one = await capture(server, bearer(owner), "one", { session_id: "one" });
@@ -389,7 +389,7 @@ describe("SES-30 removal", () => {
     expect(sessionsIn(server).length).toBe(1);
   });
 
-  test("keeps a file that another owner's session shares, until that goes too", async () => {
+  test("keeps a file that another owner's session shares until that session is removed", async () => {
     const server = await sameServer();
     const [one, two] = [bearer(await server.signedIn("member")), bearer(await server.signedIn("member"))];
     const first = await capture(server, one, "the same bytes");

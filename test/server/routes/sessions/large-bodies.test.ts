@@ -1,4 +1,4 @@
-// Bodies of captured sessions that are large enough for the thread, on a real socket.
+// Bodies of captured sessions that are large enough for the worker thread, over a real socket.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ async function retried(presigned: PresignedOnWire): Promise<number[]> {
   return [stored.status, completed.status];
 }
 
-test("SES-57 SES-61 a large body that is cut leaves no file, and the retry succeeds", async () => {
+test("SES-57 SES-61 a truncated large body leaves no file, and the retry succeeds", async () => {
   const presigned = await announced();
   await talk(presigned, [HALF], 0);
   while ((await temporaryFiles()).length > 0) await Bun.sleep(5);

@@ -94,7 +94,7 @@ test("a capture that was not sent stays pending, and a retry completes", async (
   expect(await own.complete()).toEqual(COMPLETE);
 });
 
-test("a store that is down, silent or refuses answers 503 until it is back, and tells nothing", async () => {
+test("a store that is down, silent or refuses causes 503 without details until it is back", async () => {
   await using own = await site();
   await own.send();
   for (const instead of [
@@ -111,13 +111,13 @@ test("a store that is down, silent or refuses answers 503 until it is back, and 
   expect(await own.complete()).toEqual(COMPLETE);
 });
 
-test("a response of success to everything completes nothing", async () => {
+test("a store that answers every request with success completes nothing", async () => {
   await using own = await site();
   own.store.instead = () => new Response(null, { headers: { "content-length": "0" } });
   expect(await own.complete()).toEqual([400, "sessions.content_differs"]);
 });
 
-test("an address of yesterday is refused", async () => {
+test("yesterday's upload address is refused", async () => {
   await using own = await site();
   own.world.clock.advance(DAY_MS);
   expect(await own.send()).toBe(403);

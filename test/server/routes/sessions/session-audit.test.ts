@@ -1,4 +1,4 @@
-// The audit log of captured sessions: it has every operation, and nothing that quotes the content.
+// The audit log of captured sessions: it has every operation and quotes no content.
 import { expect, test } from "bun:test";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";

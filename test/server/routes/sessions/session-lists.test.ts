@@ -76,7 +76,7 @@ test("SES-21 SES-7 a session is listed once it is complete, with what was announ
   ]);
 });
 
-test("SES-21 pages behind a cursor follow each other, newest first", async () => {
+test("SES-21 consecutive pages by cursor, newest first", async () => {
   await using server = await createSessionServer();
   const { ada } = await people(server);
   const ids = await captures(server, ada, ["a", "b", "c"]);
@@ -88,7 +88,7 @@ test("SES-21 pages behind a cursor follow each other, newest first", async () =>
   expect([idsOf(whole), whole.next_cursor]).toEqual([ids, null]);
 });
 
-test("SES-21 a cursor of a session that the caller does not see gives an empty page", async () => {
+test("SES-21 a cursor of a session that the caller may not see gives an empty page", async () => {
   await using server = await createSessionServer();
   const { ada, ben } = await people(server);
   const [hidden] = await captures(server, ada, ["a"]);
@@ -101,7 +101,7 @@ test("SES-21 a cursor of a session that the caller does not see gives an empty p
     });
 });
 
-test("SES-21 portable sessions are own and shared ones, for administrators too", async () => {
+test("SES-21 portable sessions are own and shared ones, even for administrators", async () => {
   await using server = await createSessionServer();
   const { ada, admin } = await people(server);
   const [shared = ""] = await captures(server, ada, ["hidden", "shared"]);
@@ -144,7 +144,7 @@ test.each([
   expect([problem.status, problem.errors]).toEqual([400, [expect.objectContaining({ pointer })]]);
 });
 
-test("SES-21 tells all problems of a query at once; limits of pages hold at and below", async () => {
+test("SES-21 reports all problems of a query together, and accepts pages up to the limit", async () => {
   await using server = await createSessionServer();
   const { ada } = await people(server);
   const { errors } = await read(server, "/session-uploads?limit=0&status=x&sort=y&user_id=z", ada);
@@ -267,7 +267,7 @@ test(`SES-24 the detail shows at most ${VERSIONS_SHOWN_MAX} versions`, async () 
   }
 });
 
-test("SES-29 facets follow what the caller sees, and the selected user comes first", async () => {
+test("SES-29 facets cover the sessions that the caller sees, and the selected user comes first", async () => {
   await using server = await createSessionServer();
   const { ada, ben, admin } = await people(server);
   const [shared = ""] = await captures(server, ada, ["a"]);
@@ -296,7 +296,7 @@ test("SES-29 facets follow what the caller sees, and the selected user comes fir
   expect((await get(server, "/session-uploads/facets?selected_user_id=7", ben)).status).toBe(400);
 });
 
-test("SES-29 colleagues to share with are active ones, without the caller, at most ten", async () => {
+test("SES-29 sharing offers at most ten active colleagues, without the caller", async () => {
   await using server = await createSessionServer();
   const { ada, ben } = await people(server);
   const members = async (q: string) =>

@@ -44,7 +44,7 @@ const outcomesOf = async (server: TestServer) => {
 const announced = async (server: TestServer, token: string, name: string): Promise<PresignedOnWire> =>
   await (await presign(server, { token }, announcementOf(name, { session_id: name }))).json();
 
-test("SES-48 uploads are counted by outcome, with the bytes of complete ones, each outcome from zero", async () => {
+test("SES-48 uploads are counted by outcome from zero, with the bytes of complete ones", async () => {
   await using server = await createSessionServer({ uploadTimes: { idleMs: 20, wholeMs: 1_000 } });
   const { accessToken: token } = await server.signedIn("member");
   const before = (await figuresOf(server))("session_uploads_total");
@@ -83,7 +83,7 @@ test.each([
   expect(Object.entries(tally.outcomes).filter(([, uploads]) => uploads > 0)).toEqual([[outcome, 1]]);
 });
 
-test("SES-48 versions are counted by state, and bytes by store without those that are only announced", async () => {
+test("SES-48 versions are counted by state, and stored bytes by store", async () => {
   await using server = await createSessionServer();
   const { accessToken: token } = await server.signedIn("member");
   const none = { pending: 0, stored: 0, complete: 0, superseded: 0, failed: 0 };
@@ -95,7 +95,7 @@ test("SES-48 versions are counted by state, and bytes by store without those tha
   expect((await figuresOf(server))("session_objects_bytes")).toEqual({ local: 10, s3: 0 });
 });
 
-test("SES-42 SES-48 reports since when objects wait for their deletion", async () => {
+test("SES-42 SES-48 reports how long objects have waited for their deletion", async () => {
   await using server = await createSessionServer();
   const { db, clock } = server.world;
   const since = async () => (await figuresOf(server))("session_removal_waiting_since_timestamp_seconds")[""];

@@ -1,4 +1,4 @@
-// Sharing captured sessions: who may, with whom, and what ends with a user's access.
+// Sharing captured sessions: permissions, recipients, and the end of a user's access.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -31,7 +31,7 @@ const shares = (server: TestServer) =>
     .where(eq(auditEntries.action, "captured_session.share"))
     .all();
 
-test("SES-26 an owner shares with everybody, with some, and with nobody again", async () => {
+test("SES-26 an owner shares with everybody, then with some people, then with nobody", async () => {
   const { server, path, sessionId, ada, ben, admin } = await site();
   await using _ = server;
   const ids = [ada.user.id, ben.user.id, ben.user.id.toUpperCase(), admin.user.id];
@@ -185,7 +185,7 @@ test("SES-27 SES-51 a share does not outlive its holder's suspension, and counts
   expect(await sharing.json()).toMatchObject({ recipient_count: 0, recipients: [] });
 });
 
-test("SES-27 what an owner shared stays shared after the owner leaves", async () => {
+test("SES-27 sessions stay shared after their owner leaves", async () => {
   const { server, path, ada, ben } = await site();
   await using _ = server;
   await put(server, path, ada, { mode: "selected", user_ids: [ben.user.id] });

@@ -1,5 +1,5 @@
-// Completion of uploads to an S3-compatible store: how the bytes are verified, what happens to other bytes, and what callers learn
-// about a store that fails.
+// Completion of uploads to an S3-compatible store: the verification of the bytes, the removal of wrong ones, and the
+// responses about a failing store.
 import { describe, expect, test } from "bun:test";
 import { HASHED_AT_ONCE_MAX } from "../../../../src/domain/sessions/limits.ts";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
@@ -60,7 +60,7 @@ async function complete({ server, credential }: Site, { complete_url: path }: Pr
 
 const statusIn = ({ server }: Site) => server.world.db.read.select().from(sessionArtifacts).get()?.status;
 
-/** Replaces the uploaded bytes by others of the same size, which only the operator of a store can do. */
+/** Replaces the uploaded bytes with others of the same size. Only the operator of a store can do that. */
 function replaceObject({ store }: Site): void {
   for (const object of store.buckets.get("sessions")?.values() ?? [])
     Object.assign(object, {
@@ -124,7 +124,7 @@ describe("SES-20 the proof of content", () => {
     },
   );
 
-  test("an object that is not there leaves the upload pending", async () => {
+  test("a missing object leaves the upload pending", async () => {
     await using site = await createSite();
     const presigned = await announced(site);
     expect((await complete(site, presigned)).status).toBe(400);
@@ -144,7 +144,7 @@ describe("SES-54 SES-57 a store that fails", () => {
     ],
     ["redirects elsewhere", () => Response.redirect("http://127.0.0.1:1/", 307)],
   ])(
-    "answers 503 without a word of a store that %s, and uploads can still be announced",
+    "answers 503 without details about a store that %s, and uploads can still be announced",
     async (_, instead) => {
       await using site = await createSite();
       const presigned = await announced(site);
@@ -169,7 +169,7 @@ describe("SES-54 SES-57 a store that fails", () => {
   });
 });
 
-test("SES-53 the key of an object contains nothing that the client sent", async () => {
+test("SES-53 the key of an object contains no text of the client", async () => {
   await using site = await createSite();
   const odd = "../../etc/passwd?x=y#z";
   const announcement = announcementOf(BYTES, { session_id: odd, title: odd, cwd: odd });

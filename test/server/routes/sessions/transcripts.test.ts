@@ -1,4 +1,4 @@
-// Who may read which parts of a captured session, and which reads are audited.
+// Access to the parts of a captured session, and the audit of reads.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -44,7 +44,7 @@ const readings = ({ server }: Site) =>
     .all()
     .map(({ after, actorId }) => ({ actorId, as: JSON.parse(after ?? "{}").as }));
 
-test("CON-37 the owner reads it, which is not recorded; others do not", async () => {
+test("CON-37 the owner may read it without a record; others may not", async () => {
   const { status, body } = await read(site, site.ada);
   expect([status, body.entries_before, body.next_cursor]).toEqual([200, 0, null]);
   expect(body.entries.length).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ test("CON-37 the owner reads it, which is not recorded; others do not", async ()
   expect(readings(site)).toEqual([]);
 });
 
-test("CON-37 a person it is shared with reads it, and that is recorded", async () => {
+test("CON-37 a recipient may read it, and the read is recorded", async () => {
   const { server, path, ada, ben } = site;
   const share = (mode: string) =>
     server.request("PUT", `${path}/sharing`, { token: ada.accessToken, body: { mode } });
@@ -66,7 +66,7 @@ test("CON-37 a person it is shared with reads it, and that is recorded", async (
   await share("private");
 });
 
-test("CON-37 an administrator reads it only with sessions.administrators_may_read, and that is recorded", async () => {
+test("CON-37 an administrator may read it only with sessions.administrators_may_read, and the read is recorded", async () => {
   expect(await read(site, site.admin)).toMatchObject({
     status: 403,
     body: { reason: "sessions.may_not_read" },

@@ -1,4 +1,4 @@
-// The upload URL of captured sessions in the policy: administrators get a warning for every other URL than that of this service.
+// The upload URL of captured sessions in the policy: administrators get a warning for every URL of another service.
 import { describe, expect, test } from "bun:test";
 import { checkPolicy } from "../../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";

@@ -72,7 +72,7 @@ test("CON-55 a review names people and groups, those that change first, and coun
   for (const id of [group, people[0] ?? ""]) expect(rows.flat().join()).not.toContain(id);
 });
 
-test("CON-55 the history and a difference name whom an audience had, and say its scope in words", async () => {
+test("CON-55 the history and a difference name the people of an audience, and its scope in words", async () => {
   const before = governance.revisions.inForce(organizationId).sequence;
   await publish({});
   const pages = [
@@ -91,7 +91,7 @@ test("CON-55 the history and a difference name whom an audience had, and say its
   await publish({ p0: { user_ids: people.slice(0, 20) } });
 });
 
-test("CON-53 a merge names the people that it asks about, those that differ first", async () => {
+test("CON-53 a merge names the people of its conflicts, those that differ first", async () => {
   await save({ p0: { user_ids: [...people.slice(0, 20), ...people.slice(30, 31)] } });
   await publish({ p0: { user_ids: [...people.slice(0, 20), ...people.slice(31, 32)] } });
   const review = await browser.visit("/console/policy/review");

@@ -1,4 +1,5 @@
-// Texts of a draft with problems in the console: named and linked, never replaced by another form, and discarded after a question.
+// Texts of a draft with problems in the console: they are named and linked, no other form replaces them, and a question
+// precedes discarding.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { managedText, packageOf } from "../../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../../support/browser/console-browser.ts";
@@ -67,7 +68,7 @@ test("CON-49 a text with problems is discarded after a question", async () => {
   expect((await browser.submit(formTo(last, EDIT), {})).html).not.toContain("required: [");
 });
 
-test("CON-118 a text is shown again instead of the question whether to discard it if it was saved after its page was opened", async () => {
+test("CON-118 a text that was saved after its page was opened is shown again instead of the question whether to discard it", async () => {
   await breakHarness(CODEX);
   const old = await browser.visit(CODEX);
   await breakHarness(CLAUDE);
@@ -92,7 +93,7 @@ test("CON-55 the review names and links the text of each problem", async () => {
   }
 });
 
-test("CON-54 the review of an outdated draft with problems says what to do first instead of offering a merge", async () => {
+test("CON-54 the review of an outdated draft with problems names the first step instead of offering a merge", async () => {
   await breakHarness(CODEX);
   const stale = await browser.visit(REVIEW);
   await publishAnother();

@@ -1,4 +1,5 @@
-// CON-17: the requests that the pages about drafts show do the same as their forms; and forms that are sent again after a draft ended.
+// CON-17: the requests shown on the pages about drafts have the effects of their forms. Also tests forms that are sent
+// again after a draft ended.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { managedText, packageOf } from "../../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../../support/browser/console-browser.ts";
@@ -108,7 +109,7 @@ test("CON-17 CON-62 a former revision is shown with the request that drafts it, 
   expect(current().id).toBe(before.id);
 });
 
-test("CON-17 CON-66 a new package has no request before its last step, and there the ones that add it with its audience", async () => {
+test("CON-17 CON-66 only the last step of a new package shows requests, which add it with its audience", async () => {
   const archive = new File([new Uint8Array(GUIDE)], "guide-1.0.0.tgz");
   await mine.upload(formTo(await mine.visit(NEW), `${NEW}/upload`), "file", archive);
   const step = async (name: string, fields: Record<string, string>) =>

@@ -1,4 +1,5 @@
-// Shared drafts in the console: read, downloaded as a file, and explained; and what a form says after its draft has ended.
+// Shared drafts in the console: read, downloaded as a file, and explained. Also tests forms that are sent after their
+// draft has ended.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { managedText } from "../../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../../support/browser/console-browser.ts";
@@ -39,7 +40,7 @@ test("CON-52 the file of a shared draft has that draft, and only administrators 
   expect([shown.path, shown.html.includes(FILE)]).toEqual([`${REVIEW}?draft=${id}`, false]);
 });
 
-test("CON-60 somebody who is suspended may run nothing, and the page says why", async () => {
+test("CON-60 a suspended person may run nothing, and the page shows the reason", async () => {
   const member = await site.signedIn("member", { email: "cleo@example.com" });
   const question = "/console/policy/explain?user=cleo@example.com&harness=codex";
   const allowed = { allowed_harnesses: ["codex"] };
