@@ -40,7 +40,9 @@ test("SSO-44 a callback without a sign-in changes nothing for the operator", asy
   ])
     expect((await site.browser().visit(`${CALLBACK}?${query}`)).status).toBe(400);
   expect(shownIn(site)).toBeNull();
-  expect(await doctorAt(site)).toStartWith("ok: sign-in at the identity provider works");
+  expect(await doctorAt(site)).toStartWith(
+    "ok: sign-in at the identity provider passes all checks that need no sign-in",
+  );
 });
 
 test.each(["access_denied", "login_required", "interaction_required", "consent_required"])(
@@ -69,9 +71,11 @@ test("SSO-44 an error that a browser reported is shown without a warning until t
   await using site = await createProviderSite(JIT);
   expect(await comeBack(site, { error: "server_error", iss: site.idp.issuer })).toBe(502);
   expect(shownIn(site)).toBe("sso.callback_error");
-  expect(await doctorAt(site)).toStartWith("ok: a browser came back with sso.callback_error: the log names");
+  expect(await doctorAt(site)).toStartWith("ok: a browser returned with sso.callback_error: the log names");
   await signInAt(site, site.browser());
-  expect(await doctorAt(site)).toStartWith("ok: sign-in at the identity provider works");
+  expect(await doctorAt(site)).toStartWith(
+    "ok: sign-in at the identity provider passes all checks that need no sign-in",
+  );
   expect(shownIn(site)).toBeNull();
 });
 
