@@ -1,5 +1,4 @@
-// `users erase`: shows the plan, asks for the e-mail address, and erases. src/domain/erasure finds the data of a
-// person.
+// `users erase`: shows the plan, asks for the e-mail address, and erases. src/domain/erasure finds the data of a person.
 import type { Erased, Walk, Wanted } from "../../../src/domain/erasure/service.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -31,7 +30,7 @@ export async function erase(call: Call): Promise<void> {
 }
 
 const OBJECTS_LEFT =
-  "the store of captured sessions does not answer; the job session-retention deletes the rest of the person's sessions there";
+  "the store of captured sessions does not respond; the job session-retention deletes the rest of the person's sessions there";
 
 /** Deletes the bytes of the sessions whose rows are gone. */
 async function deleteObjects({ domain, context }: Call): Promise<{ objects: number; isDone: boolean }> {

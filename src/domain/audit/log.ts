@@ -175,7 +175,7 @@ export class AuditLog {
     return { counts, lastId: Math.max(id, ...rows.map(({ lastId }) => lastId)) };
   }
 
-  /** Reads entries page by page in recording order, including those that are recorded meanwhile. */
+  /** Reads entries page by page in recording order, including entries that are recorded during the read. */
   async *walk({ after = 0, signal }: WalkOptions = {}): AsyncGenerator<AuditRow[]> {
     for (let last: number | undefined = after; last !== undefined; ) {
       signal?.throwIfAborted();

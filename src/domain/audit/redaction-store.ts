@@ -64,7 +64,7 @@ export function redact(
     .run();
 }
 
-/** @returns the redactions in force for the entries between two ids, both included */
+/** @returns the effective redactions of the entries between two ids, inclusive */
 export const listInForce = (connection: Connection, first: number, last: number): Redaction[] =>
   connection
     .select({

@@ -87,7 +87,7 @@ export class Redactions {
   }
 
   /**
-   * Redacts entries and records the erasure. Skips entries that retention has removed meanwhile.
+   * Redacts entries and records the erasure. Skips entries that retention has already removed.
    * @returns the number of redacted entries
    */
   redact(tx: Tx, { actor, person, ids, summary }: Redacting): number {

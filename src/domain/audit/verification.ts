@@ -55,12 +55,12 @@ interface Page {
   erasures: ReadonlyMap<number, string | undefined>;
 }
 
-/** Stops at the first mismatch. Also verifies entries that are recorded meanwhile. */
+/** Stops at the first mismatch. Also verifies entries that are recorded during the run. */
 export async function verifyLog(
   db: Db,
   { signal, advance, isInstalled = false }: VerifyOptions = {},
 ): Promise<Verification> {
-  const recordedUpTo = store.lastIdEver(db.read); // read first, because entries recorded meanwhile have higher ids
+  const recordedUpTo = store.lastIdEver(db.read); // read first, because entries recorded later have higher ids
   const reading = new ChainReading();
   for (let isEnd = false; !isEnd; ) {
     signal?.throwIfAborted();

@@ -47,7 +47,7 @@ export const newerBackup = (
 /** The database failed SQLite's check, so a copy of it would be worthless. */
 export const databaseDamaged = (problems: readonly string[]): DomainError =>
   new DomainError("unverified", "backup.database_damaged", `the database is damaged: ${problems[0]}`, {
-    hint: "restore the last backup that `quartermaster backup verify` accepts; `doctor --deep` tells more",
+    hint: "restore the last backup that `quartermaster backup verify` accepts; `doctor --deep` shows more",
     problems: problems.map((detail) => ({ pointer: "", detail })),
   });
 

@@ -57,7 +57,7 @@ export interface Packed {
 export type Progress = (doneBytes: number, totalBytes: number) => void;
 
 export const PIECE_BYTES = 1024 * 1024;
-/** Flushing a gigabyte at once would make the commits of the service wait for the disk. */
+/** Flushing a gigabyte in one call would make the service's commits wait for the disk. */
 const FLUSH_EVERY_BYTES = 32 * PIECE_BYTES;
 const MODE = 0o600;
 
@@ -117,7 +117,7 @@ function packFiles(writer: Writer, folder: FileFolder, path: string): PackedFile
   return { ...kept, sha256: lines.digest("hex"), left_out: damaged.slice(0, LEFT_OUT_MAX) };
 }
 
-/** @returns undefined if the file is missing, because retention may remove captured sessions meanwhile */
+/** @returns undefined if the file is missing, because retention may remove captured sessions during the backup */
 function copyIfThere(writer: Writer, { digest, path }: StoredFile): Copied | undefined {
   try {
     return writer.copy(memberOf("sessions", digest), path);

@@ -116,7 +116,7 @@ export class Erasure {
     const { log } = this.dependencies;
     const ids = [...rest, ...log.since(tx, person, upTo)];
     let redacted = 0;
-    // Meanwhile more entries may have been recorded than one erasure can redact.
+    // By now, more entries may exist than one erasure can redact.
     while (ids.length > log.redactedMax)
       redacted += log.redact(tx, {
         actor,

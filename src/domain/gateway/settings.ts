@@ -9,7 +9,7 @@ export interface GatewaySettings {
   /** URL of the inference proxy for clients; it may have a path */
   inferenceProxyUrl: string;
   inferenceProxyHealthUrl: string;
-  /** who forwards inference requests: this service, a separate proxy, or nobody */
+  /** what forwards inference requests: this service, a separate proxy, or nothing */
   proxyMode: "in-process" | "external" | "off";
   /** lets the inference proxy call the internal operations; without it they are always refused */
   proxyToken: Secret | undefined;

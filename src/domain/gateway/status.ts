@@ -67,7 +67,7 @@ export type GatewayStatus = Static<typeof GatewayStatus>;
 export interface ProxyFigures {
   /** requests in progress */
   inFlight: number;
-  /** bytes held by requests in progress */
+  /** memory of requests in progress, in bytes */
   capacity: number;
   /** whether the last forwarded request reached the gateway; undefined before the first one */
   isUpstreamUp: boolean | undefined;

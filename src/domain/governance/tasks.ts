@@ -82,7 +82,7 @@ export interface GovernanceTasks {
   exported: typeof exportedBytes;
 }
 
-/** The functions; those that read YAML check the time limit. */
+/** The functions. Functions that read YAML check the time limit. */
 export type TaskTable<
   Tasks extends { [Name in keyof Tasks]: (request: never, read: TimeIsOver) => unknown },
 > = {

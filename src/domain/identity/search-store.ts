@@ -37,7 +37,7 @@ const isFoundInPairs = (text: string): boolean => [...text].length > 2 || /^\p{A
 export function* usersWith(connection: Connection, text: string): Steps<string[] | undefined> {
   if (!isFoundInPairs(text)) return undefined;
   const most = USER_SEARCH_CANDIDATES_MAX;
-  const waiting = waitingIds(connection, INDEXED_TEXTS, most + 1); // read first, because the job may number users meanwhile
+  const waiting = waitingIds(connection, INDEXED_TEXTS, most + 1); // read first, because the job may number users at the same time
   if (waiting.length > most) return undefined;
   const numbers = yield* candidateNumbers(connection, INDEX, { text, max: most });
   if (!numbers || numbers.length + waiting.length > most) return undefined;

@@ -71,7 +71,7 @@ export const storeUnavailable = (cause?: unknown) =>
   new DomainError(
     "unavailable",
     "sessions.store_unavailable",
-    "the store of captured sessions does not answer",
+    "the store of captured sessions does not respond",
     {
       hint: "try again later",
       retryAfterSeconds: STORE_RETRY_SECONDS,
@@ -134,7 +134,7 @@ export const contentDiffers = () =>
   new DomainError(
     "invalid",
     "sessions.content_differs",
-    "the uploaded bytes are not those that were announced",
+    "the uploaded bytes differ from the announced ones",
     { hint: "announce the session again" },
   );
 

@@ -62,7 +62,7 @@ export interface PageWindow {
   countedMax?: number | undefined;
 }
 
-/** @returns the page, and the number of matching rows after `after`; a row that moves in the order meanwhile may be missing */
+/** @returns the page, and the number of matching rows after `after`; a row that moves in the order during this may be missing */
 export function* pageInSteps<Row>(
   rows: OrderedRows<Row>,
   { after, offset, limit, known, countedMax = Number.POSITIVE_INFINITY }: PageWindow,

@@ -1,4 +1,4 @@
-// Reads a person from the claims of a verified ID token (OpenID Connect Core section 5.1). Claims that nobody needs are dropped.
+// Reads a person from the claims of a verified ID token (OpenID Connect Core section 5.1). Unused claims are dropped.
 import { isJsonObject } from "../../platform/json/json-object.ts";
 import { claimsInvalid } from "./errors.ts";
 import { claimTextProblem, GROUPS_MAX, type Groups, type Person, type VerifiedClaims } from "./model.ts";

@@ -70,7 +70,7 @@ export const signedOut = () =>
     { hint: "sign in again" },
   );
 
-/** Another subject of the issuer has the account, or the account belongs to somebody else. */
+/** Another subject of the issuer has the account, or the account belongs to another person. */
 export const userConflict = () =>
   refusal("conflict", "sso.user_conflict", "the account with your address is in use by another sign-in", ASK);
 

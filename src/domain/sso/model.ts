@@ -1,7 +1,7 @@
 // A person described by the identity provider, and the reasons for refusing a sign-in. claims.ts reads a person from verified
 // claims; admission/ decides whether the person may sign in, and as which user.
 
-/** Claims of a verified ID token, completed by userinfo; only those that the rules need. */
+/** The claims of a verified ID token that the rules need, completed by userinfo. */
 export type VerifiedClaims = Readonly<Record<string, unknown>>;
 
 /** Group names, or the reason why the list is not known. An unknown list never creates, promotes or demotes a user. */

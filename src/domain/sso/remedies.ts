@@ -10,9 +10,9 @@ const REMEDIES: Partial<Record<SsoReason, string>> = {
   "sso.clock":
     "run `quartermaster sso verify`, check `clock`; if the clocks agree, correct the lifetime of tokens at the provider",
   "sso.callback_error":
-    "the log names the error that a browser brought back; anybody can make one up, so see first whether others can sign in",
+    "the log names the error that a browser brought back; anyone can make one up, so first check whether others can sign in",
   "sso.callback_issuer":
-    "the log names the issuer that a browser brought back; anybody can make one up, so see first whether others can sign in, and compare it with identity.oidc.issuer",
+    "the log names the issuer that a browser brought back; anyone can make one up, so first check whether others can sign in, and compare it with identity.oidc.issuer",
   "sso.provider_error": "see the log of the service and of the provider",
   "sso.token_invalid": "compare the client at the provider with `quartermaster sso show`",
   "sso.token_issuer":

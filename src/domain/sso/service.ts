@@ -85,7 +85,7 @@ export function createSso(dependencies: SsoDependencies) {
 
     /**
      * @returns the person that verified claims describe, by the current rules
-     * @throws DomainError `sso.claims_invalid`; `sso.state` if a reload removed the provider meanwhile
+     * @throws DomainError `sso.claims_invalid`; `sso.state` if a reload has removed the provider
      */
     personIn(claims: VerifiedClaims): Person {
       const current = settings();

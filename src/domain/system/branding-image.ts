@@ -1,5 +1,5 @@
 // The rules for an uploaded logo or icon: a PNG or SVG image whose content matches its type. It is served with a content security
-// policy under which nothing in it can run (server/routes/branding-images.ts).
+// policy that blocks all scripts in it (server/routes/branding-images.ts).
 import { DomainError } from "../../platform/errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import type { IMAGE_TYPES } from "./tables.ts";

@@ -62,7 +62,7 @@ export interface Examination {
 
 export const ExaminationDocument = Type.Object({
   state: Type.Union([Type.Literal("running"), Type.Literal("done"), Type.Literal("failed"), Type.Null()], {
-    description: "null if nobody has asked for it since the service started",
+    description: "null if it has not been requested since the service started",
   }),
   problem: TextOrNull,
   last: Type.Union([DiagnosisDocument, Type.Null()], {
@@ -115,9 +115,9 @@ export interface BackupFileView {
 
 export const BackupList = Type.Object({
   folder: Type.String(),
-  making: Type.Boolean({ description: "whether a backup is being made at the request of somebody" }),
+  making: Type.Boolean({ description: "whether a requested backup is running" }),
   failure: Type.Union([Type.Object({ at: Time, detail: Type.String() }), Type.Null()], {
-    description: "why the last backup that somebody asked for failed",
+    description: "why the last requested backup failed",
   }),
   items: Type.Array(BackupFile),
 });

@@ -46,7 +46,7 @@ export const createUntrustedProxies = ({ db, clock }: { db: Db; clock: Clock }) 
 
 /** @returns the problem as a text for log, `status` and `doctor` */
 export const untrustedProxyText = ({ peer, header }: Pick<UntrustedProxy, "peer" | "header">): string =>
-  `${peer ?? "a peer on the Unix socket"} sent the header ${header}, but is not a trusted proxy: if it is your proxy, everybody behind it shares the limits of one address`;
+  `${peer ?? "a peer on the Unix socket"} sent the header ${header}, but is not a trusted proxy: if it is your proxy, everyone behind it shares the limits of one address`;
 
 export const untrustedProxyRemedy = (peer: string | null): string =>
   peer === null

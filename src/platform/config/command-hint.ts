@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 
 /**
  * @param words a command without the name of the program
- * @returns the command, with the configuration file in effect, and with the data directory if it was given beside the file
+ * @returns the command, with the configuration file in effect, and with the data directory if it was given too
  */
 export function commandWith(config: Pick<Config, "file" | "get" | "rowOf">, words: string): string {
   const file = config.file === undefined ? "" : ` --config ${shellWord(config.file)}`;

@@ -1,5 +1,5 @@
-// Loads the settings: finds the file, resolves every setting of config/table.ts, and reports all problems at once. Flags,
-// environment and working folder are arguments; this file neither reads process.* nor prints.
+// Loads the settings: finds the file, resolves every setting of config/table.ts, and reports all problems together. Flags,
+// environment and working folder are arguments; this file does not read process.* or print.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { closest } from "fastest-levenshtein";

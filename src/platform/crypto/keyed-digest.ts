@@ -1,5 +1,5 @@
-// Digests under a key that only this process has. An attacker who knows digests and their texts can neither compute a
-// digest nor find two texts with the same digest.
+// Digests under a key that only this process has. An attacker who knows digests and their texts cannot compute a digest or find two
+// texts with the same digest.
 import { randomBytes } from "node:crypto";
 
 const KEY_BYTES = 32;

@@ -194,7 +194,7 @@ export function assertAccessible(directory: DataDirectory): void {
 export const permissionRemedy = (path: string, owner: number): string =>
   `as root: chown -R ${owner} '${path}' && chmod -R u+rwX,go= '${path}'`;
 
-/** Whoever reads a missing file reports it. */
+/** The reader of a missing file reports it. */
 const isClosed =
   (access: number) =>
   (path: string): boolean => {

@@ -15,7 +15,7 @@ const MarkerSchema = Type.Object({
 
 type Marker = Static<typeof MarkerSchema>;
 
-/** @returns whether the directory once contained a database, whatever the file's content is */
+/** @returns whether the directory once contained a database; the file's content is ignored */
 export const isMarked = ({ marker }: DataDirectory): boolean => existsSync(marker);
 
 /** @returns the organization of that database; undefined if unknown */
@@ -23,9 +23,8 @@ export const markedOrganization = (directory: DataDirectory): string | undefined
   readMarker(directory)?.organization_id;
 
 /**
- * Durably marks a directory whose database contains the organization. Call it after the commit that created the organization:
- * the names of the database's files reach the disk before the marker does, so no power failure leaves a marker without a
- * database.
+ * Durably marks a directory whose database contains the organization. Call it after the commit that created the organization: the
+ * names of the database's files reach the disk before the marker does, so no power failure leaves a marker without a database.
  */
 export function markInstallation(
   directory: DataDirectory,

@@ -1,5 +1,5 @@
-// A lock file that one process holds as long as it lives. SQLite's exclusive lock is a kernel lock, which cannot outlive
-// the process, however it ends. data-directory.ts explains the purpose of each lock.
+// A lock file that one process holds as long as it lives. SQLite's exclusive lock is a kernel lock, which never outlives the
+// process. data-directory.ts explains the purpose of each lock.
 import { type Database, SQLiteError, constants as sqlite } from "bun:sqlite";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { type Clock, toRfc3339 } from "../clock.ts";

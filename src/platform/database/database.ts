@@ -26,9 +26,9 @@ export interface Db {
   /** @returns the result of `ask`, whose statements on `read` all see one snapshot, even on a `read` obtained earlier */
   readConsistently<T>(ask: () => Sync<T>): T;
   /**
-   * Until the result is disposed, all statements on `read` see one snapshot, across turns of the event loop. Meanwhile
-   * this process does not see commits of other processes, and the write-ahead log cannot be reset. For commands that only
-   * read, never for a service.
+   * Until the result is disposed, all statements on `read` see one snapshot, across turns of the event loop. Until then, this
+   * process does not see commits of other processes, and the write-ahead log cannot be reset. For commands that only read, never
+   * for a service.
    */
   hold(): Disposable;
   /**

@@ -33,7 +33,7 @@ export const isDiskFull = (error: unknown): boolean =>
 export const RESTORE =
   "keep a copy of the data directory, then restore the last good backup: quartermaster backup restore FILE";
 const REACHABLE =
-  "its owner must be able to read and write the data directory; quartermaster doctor says what is wrong";
+  "its owner must be able to read and write the data directory; quartermaster doctor shows what is wrong";
 
 const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: string }> = {
   SQLITE_FULL: DISK_FULL,

@@ -77,7 +77,7 @@ export function copyOwnFile(from: string, to: string): void {
 export const permissionsText = ({ mode, uid }: { mode: number; uid: number }): string =>
   `mode 0${(mode & 0o777).toString(8).padStart(3, "0")}, of user id ${uid}`;
 
-/** @throws DomainError `data_dir.link` for a symbolic link; other problems are left to whoever reads the file */
+/** @throws DomainError `data_dir.link` for a symbolic link; other problems are left to the reader of the file */
 export function refuseLink(path: string): void {
   if (isLink(path)) throw linked(path);
 }
@@ -90,7 +90,9 @@ function isLink(path: string): boolean {
   }
 }
 
-/** @throws DomainError `data_dir.not_regular` for a folder, a pipe or a device; other problems are left to whoever reads the file */
+/**
+ * @throws DomainError `data_dir.not_regular` for a folder, a pipe or a device; other problems are left to the reader of the file
+ */
 export function refuseIrregular(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile() && !found.isSymbolicLink()) throw notRegular(path);

@@ -9,9 +9,9 @@ import { diskSpace, FREE_BYTES_MIN, fileSizeOf } from "./disk.ts";
 
 /** More than the log of the database needs before it is copied and reused. */
 export const RESERVE_BYTES = 64 * 1024 * 1024;
-/** Released at once: a few commits of all waiting writes, so that other programs get little of the reserve. */
+/** The size of a released part: a few commits of all waiting writes, so that other programs get little of the reserve. */
 export const RELEASED_BYTES = 256 * 1024;
-/** Written at once. Random, because a file system that compresses would need no space for zeros. */
+/** The size of one write. The bytes are random, because a compressing file system would need no space for zeros. */
 const BLOCK_BYTES = 1024 * 1024;
 
 export class DiskReserve {
@@ -54,7 +54,7 @@ export class DiskReserve {
   }
 
   /**
-   * Makes the file whole if the disk keeps FREE_BYTES_MIN beside it.
+   * Makes the file whole if the disk keeps FREE_BYTES_MIN free.
    * @returns whether it has become whole now
    * @throws errors of the system
    */

@@ -12,7 +12,7 @@ const OWNER_ONLY_MASK = 0o177;
 /**
  * Removes a socket without a listener, which a killed process leaves behind. Everything else stays.
  * @param path of the socket, which may be absent
- * @returns whether a program answers there
+ * @returns whether a program listens there
  */
 export async function clearStaleSocket(path: string): Promise<boolean> {
   const found = identityOf(path);
@@ -35,7 +35,7 @@ function connectTo(path: string): Promise<string> {
 
 const ANSWER_LIMIT_MS = 5_000;
 
-/** @returns what is wrong with the service on the socket; undefined if it answers the health check */
+/** @returns what is wrong with the service on the socket; undefined if it passes the health check */
 export async function healthFault(
   path: string,
   { hasTls }: { hasTls: boolean },

@@ -1,4 +1,4 @@
-// Writes JSON so that equal values have equal texts, whatever the order of their members (RFC 8785).
+// Writes JSON so that equal values have equal texts for any order of their members (RFC 8785).
 import { isJsonObject } from "./json-object.ts";
 
 /**

@@ -1,6 +1,6 @@
-// Cuts long lists out of a JSON text while it arrives, in slices of whole elements, so that neither the text nor its values are
-// ever in memory as a whole. In the rest of the text a placeholder replaces each list. Callers parse the slices and the rest,
-// which shows whether both are valid.
+// Cuts long lists out of a JSON text while it arrives, in slices of whole elements, so that the whole text and all of its values
+// are never in memory. In the rest of the text a placeholder replaces each list. Callers parse the slices and the rest, which shows
+// whether both are valid.
 import { endOfString } from "./names.ts";
 
 /** Characters of a slice; parsing it takes about a millisecond. A shorter list stays in the rest. */

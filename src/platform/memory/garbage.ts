@@ -9,7 +9,7 @@ export const collectGarbage = (): void => Bun.gc(true);
 /** Requests a collection of all garbage, which runs mostly in parallel to the event loop. */
 export const requestCollection = (): void => void Bun.gc(false);
 
-/** Collects young garbage during large work. Takes 1 or 2 ms, however much memory is in use. */
+/** Collects young garbage during large work. Takes 1 or 2 ms, for any amount of memory. */
 export const collectNewGarbage = (): void => void edenGC();
 
 /** Texts of at least this many characters are collected as soon as nothing needs them. */

@@ -105,7 +105,7 @@ export class Bucket {
     const response = await this.#requests.send("head", this.#own({ method: "HEAD", key, headers }));
     if (!response) return undefined;
     const length = response.headers.get("content-length") ?? "";
-    if (!/^\d{1,15}$/.test(length)) throw invalid("the answer to HEAD has no length");
+    if (!/^\d{1,15}$/.test(length)) throw invalid("the response to HEAD has no length");
     return { sizeBytes: Number(length), sha256: digestIn(response.headers.get("x-amz-checksum-sha256")) };
   }
 
@@ -254,7 +254,7 @@ const isOtherObject = (error: unknown): boolean => [409, 412].includes(failureIn
 
 function etagIn({ headers }: Response): string {
   const etag = headers.get("etag");
-  if (!etag) throw invalid("the answer has no ETag");
+  if (!etag) throw invalid("the response has no ETag");
   return etag;
 }
 

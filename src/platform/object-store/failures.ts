@@ -27,11 +27,7 @@ export const refused = (failure: StoreFailure): DomainError =>
 
 /** The response does not follow the S3 protocol. */
 export const invalid = (what: string): DomainError =>
-  unavailable(
-    "object_store.invalid",
-    "the object store sent an answer that is not valid",
-    new StoreFailure(what),
-  );
+  unavailable("object_store.invalid", "the object store sent an invalid response", new StoreFailure(what));
 
 /** @returns the failure inside an error of this folder */
 export const failureIn = (error: unknown): StoreFailure | undefined =>

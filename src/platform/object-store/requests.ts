@@ -117,7 +117,7 @@ export class StoreRequests {
     if (response.ok) {
       if (!response.headers.has("content-encoding")) return response;
       await discardBody(response);
-      throw invalid("the answer has a content coding that was not requested");
+      throw invalid("the response has an unrequested content coding");
     }
     const code = errorCodeIn(await textOf(response).catch(() => ""));
     if (status === 404 && code !== "NoSuchBucket") return undefined;
@@ -208,7 +208,7 @@ export async function boundedBytes(response: Response): Promise<Uint8Array> {
   let sizeBytes = 0;
   for await (const piece of bytesOf(response)) {
     sizeBytes += piece.length;
-    if (sizeBytes > ANSWER_BYTES_MAX) throw invalid(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
+    if (sizeBytes > ANSWER_BYTES_MAX) throw invalid(`the response has more than ${ANSWER_BYTES_MAX} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

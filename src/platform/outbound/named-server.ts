@@ -1,5 +1,5 @@
 // Outgoing connections to the one server that the operator names on the command line. Reports each layer separately: name,
-// connection, certificate, response and event stream. Follows neither redirects nor a proxy from the environment. src/app/probe
+// connection, certificate, response and event stream. Follows no redirect and uses no proxy from the environment. src/app/probe
 // decides what the facts mean.
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
@@ -233,7 +233,7 @@ export class NamedServer implements Disposable {
       sizeBytes += bytes.length;
       if (sizeBytes > bodyBytesMax) {
         response.destroy();
-        throw fault("too_large", `the answer has more than ${bodyBytesMax} bytes`);
+        throw fault("too_large", `the response has more than ${bodyBytesMax} bytes`);
       }
       yield bytes;
     }
@@ -245,7 +245,7 @@ export class NamedServer implements Disposable {
     try {
       return await work(signal);
     } catch (error) {
-      if (signal.aborted) throw tooSlow("the answer did not end", answerMs);
+      if (signal.aborted) throw tooSlow("the response did not end", answerMs);
       throw asFault(error, "failed", "the request failed");
     }
   }

@@ -210,7 +210,7 @@ async function fetchResponse(destinationName: string, url: URL, request: Outboun
 }
 
 async function tlsOptions({ ca, client }: PeerTls) {
-  const rejectUnauthorized = true; // whatever NODE_TLS_REJECT_UNAUTHORIZED says
+  const rejectUnauthorized = true; // overrides NODE_TLS_REJECT_UNAUTHORIZED
   if (ca === undefined) return { rejectUnauthorized, ...client };
   const { rootCertificates } = await import("node:tls"); // takes milliseconds, and few destinations need it
   return { rejectUnauthorized, ca: [...rootCertificates, ca], ...client };

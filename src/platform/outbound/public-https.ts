@@ -33,7 +33,7 @@ export interface PublicRequest {
  * Fetches a URL without decoding a content coding. Reading the first piece opens the connection; the last piece or the end of
  * reading closes it.
  * @param url from `publicUrl`
- * @throws DomainError `invalid` `outbound.*`, whose text names neither host nor address
+ * @throws DomainError `invalid` `outbound.*`, whose text contains no host or address
  */
 export async function* download(
   url: URL,
@@ -44,7 +44,7 @@ export async function* download(
   const request = httpsRequest(url, {
     headers: { ...headers, "user-agent": "quartermaster", "accept-encoding": "identity" },
     agent: false,
-    rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
+    rejectUnauthorized: true, // overrides NODE_TLS_REJECT_UNAUTHORIZED
     lookup: checkedLookup(hosts),
     signal,
     ...(hosts.ca !== undefined && { ca: hosts.ca }),

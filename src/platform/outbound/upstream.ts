@@ -1,5 +1,5 @@
-// Sends requests to one upstream and streams both bodies. It neither follows redirects, nor decodes, nor retries, and has no
-// time limits: callers abort. After a failed connection, the upstream is marked as down for a short time.
+// Sends requests to one upstream and streams both bodies. It does not follow redirects, decode or retry, and has no time limits:
+// callers abort. After a failed connection, the upstream is marked as down for a short time.
 import { connect } from "node:net";
 import { SECOND_MS, within } from "../clock.ts";
 import { proxyFor } from "./proxy.ts";
@@ -76,7 +76,7 @@ export class Upstream {
         signal,
         redirect: "manual",
         decompress: false,
-        timeout: false, // otherwise the runtime gives up after six minutes of silence
+        timeout: false, // otherwise the runtime aborts after six minutes of silence
         body: body ?? null,
       });
       this.#hasSent = true;
@@ -102,7 +102,7 @@ export class Upstream {
     return this.#connecting;
   }
 
-  /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; meanwhile all others fail. */
+  /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; until it succeeds, all others fail. */
   async #reconnect(): Promise<void> {
     if (this.#connecting || this.#nowMs() < (this.#downUntilMs ?? 0)) throw new UpstreamError("unreachable");
     if ((await this.reach(this.#connectTimeoutMs)) === "accepts") {

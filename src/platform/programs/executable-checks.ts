@@ -1,4 +1,4 @@
-// Checks that the operator's executable is the pinned one and that nobody else can change it; reports all problems together.
+// Checks that the operator's executable is the pinned one and that no other user can change it. Reports all problems together.
 // pinned-executable.ts runs it.
 import {
   type BigIntStats,

@@ -27,7 +27,7 @@ export function watchFolder({ path, bytesMax }: FolderLimit, onExcess: () => voi
   return { bytesMax, isExceeded, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** @returns bytes of the files in a folder, without those that are removed meanwhile */
+/** @returns bytes of the files in a folder, without files that are removed during the call */
 function bytesIn(folder: string): number {
   let names: string[] = [];
   try {

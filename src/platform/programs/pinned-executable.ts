@@ -1,5 +1,5 @@
-// Runs an operator's executable only if its bytes have the pinned digest. The checked bytes are copied to a private folder and
-// the copy is run, so that nobody can replace it in between. executable-checks.ts checks, program.ts runs.
+// Runs an operator's executable only if its bytes have the pinned digest. The checked bytes are copied to a private folder and the
+// copy is run, so that it cannot be replaced in between. executable-checks.ts checks, program.ts runs.
 import {
   accessSync,
   type BigIntStats,

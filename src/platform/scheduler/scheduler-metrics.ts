@@ -11,7 +11,7 @@ export interface JobMetrics {
   ended(job: string, outcome: JobOutcome, finishedAtMs: number): void;
 }
 
-/** @param metrics default: a registry that nobody reads */
+/** @param metrics default: an unused registry */
 export function createJobMetrics(metrics = new Registry()): JobMetrics {
   const runs = new Counter({
     name: "quartermaster_job_runs_total",

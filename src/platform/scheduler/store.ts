@@ -1,4 +1,4 @@
-// Statements on the table of jobs. Each change is one conditional statement, so that of two processes only one succeeds.
+// Statements on the table of jobs. Each change is one conditional statement, so that only one of two processes succeeds.
 // scheduler.ts decides which change to make.
 import { and, asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../database/database.ts";

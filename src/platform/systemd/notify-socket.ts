@@ -21,7 +21,7 @@ const SOCK_CLOEXEC = 0o2000000;
 const SOL_SOCKET = 1;
 const SO_SNDTIMEO = 21;
 const CLOCK_MONOTONIC = 1;
-/** A message that `systemd` does not accept within this time is lost, because requests wait meanwhile. */
+/** A message that `systemd` does not accept within this time is lost, because requests wait for it. */
 const SEND_TIMEOUT_SECONDS = 1n;
 
 /**

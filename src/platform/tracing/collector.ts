@@ -10,7 +10,7 @@ import type { Secret } from "../secret.ts";
 import type { Delivered } from "./span-queue.ts";
 
 export const SEND_TIMEOUT_MS = 10 * SECOND_MS;
-/** Maximum size of a response, which only tells how many spans were rejected. */
+/** Maximum size of a response, which only reports how many spans were rejected. */
 export const ANSWER_BYTES_MAX = 64 * 1024;
 /** Another attempt may succeed (the protocol, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);

@@ -8,7 +8,7 @@ type WriteKind = "once" | "steps" | "grouped" | "background";
 
 /**
  * @param tracer undefined while tracing is off
- * @returns the same database; every write of a traced request has a span that says how long it waited for its turn
+ * @returns the same database; every write of a traced request has a span with its waiting time
  */
 export function tracedDatabase(db: Db, tracer: Tracer | undefined): Db {
   if (!tracer) return db;

@@ -58,8 +58,8 @@ export class Tracer {
   }
 
   /**
-   * Decides whether a request is traced before the request is read. An untrusted caller neither decides that nor chooses the
-   * trace id: the new trace only links to the caller's trace.
+   * Decides whether a request is traced before the request is read. An untrusted caller does not decide that or choose the trace
+   * id: the new trace only links to the caller's trace.
    * @returns undefined for most requests
    */
   begin<Of extends { readonly headers: Headers }>(

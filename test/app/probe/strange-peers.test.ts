@@ -1,5 +1,4 @@
-// Findings of `probe` at peers that are not a healthy Quartermaster: unknown, closed, slow, oversized, foreign or
-// wrong.
+// Findings of `probe` at peers that are not a healthy Quartermaster: unknown, closed, slow, oversized, foreign or wrong.
 import { describe, expect, test } from "bun:test";
 import { FINDING_CHARACTERS_MAX, PROBE_LIMITS, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -78,7 +77,7 @@ describe("an unreachable server", () => {
 
 describe("a peer that never answers", () => {
   test.each([
-    ["http", "discovery", "the answer did not end within 0.2 s"],
+    ["http", "discovery", "the response did not end within 0.2 s"],
     ["https", "tls", "the TLS handshake did not end within 0.5 s"],
   ])("fails over %s at the check %s", async (scheme, check, detail) => {
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
@@ -93,14 +92,14 @@ describe("a peer that never answers", () => {
       () => new Response(new ReadableStream({ start: (controller) => controller.enqueue("{") })),
       SHORT,
     );
-    expect(of("discovery")).toMatchObject(failed("the answer did not end"));
+    expect(of("discovery")).toMatchObject(failed("the response did not end"));
   });
 });
 
 test("a response of 10 MB is not read to its end", async () => {
   const { of } = await probedServer(() => new Response("x".repeat(10 * 1024 * 1024)));
   for (const name of ["discovery", "address", "event_stream"])
-    expect(of(name)).toMatchObject(failed(`the answer has more than ${PROBE_LIMITS.bodyBytesMax} bytes`));
+    expect(of(name)).toMatchObject(failed(`the response has more than ${PROBE_LIMITS.bodyBytesMax} bytes`));
 });
 
 test("HTML in place of JSON is recognized", async () => {

@@ -93,7 +93,7 @@ describe.if(isRoot)("CLI-20 started as root", () => {
     expect(users.stderr).toContain(`hint:  ${remedy}\n`);
     expect(users.exitCode).toBe(5);
     expect(doctor.stdout).toMatch(/^FAILED +files +wrong owner or permissions: .*\n +-> as root: chown -R/m);
-    expect(doctor.stdout).not.toContain("quartermaster doctor says what is wrong");
+    expect(doctor.stdout).not.toContain("quartermaster doctor shows what is wrong");
     expect(doctor.exitCode).toBe(7);
   });
 

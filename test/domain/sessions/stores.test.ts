@@ -134,7 +134,7 @@ describe("failures of the store", () => {
     const { reason, message, logged } = await refusalOf(ask(objectsIn(bucketAt(server.origin))));
     expect([reason, message]).toEqual([
       "sessions.store_unavailable",
-      "the store of captured sessions does not answer",
+      "the store of captured sessions does not respond",
     ]);
     expect(logged).toContain("status 403");
     expect(logged).not.toMatch(/127\.0\.0\.1|AKIA|captured\/|X-Amz/);

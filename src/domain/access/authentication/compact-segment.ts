@@ -115,7 +115,7 @@ export class CompactSegment {
 
   /**
    * Continues in the window where the last eviction ended. A search from the start would always evict the first rows, and rows
-   * behind them would keep their mark, although nobody sends their tokens anymore.
+   * behind them would keep their mark, although their tokens are no longer sent.
    * @returns the offset of the row of the window to evict
    */
   #victimAt(hash: number): number {

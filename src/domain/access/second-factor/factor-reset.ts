@@ -45,8 +45,8 @@ export const createFactorReset = ({ db, clock, audit, identity }: FactorResetDep
   }),
 
   /**
-   * Removes all factors of a user, ends the user's browser sessions, and clears the count of wrong codes and passwords. Changes
-   * nothing else if there is no factor.
+   * Removes all factors of a user, ends the user's browser sessions, and clears the count of wrong codes and passwords. Without a
+   * factor, nothing else changes.
    * @throws DomainError `user.not_found`
    */
   reset: (actor: Actor, id: string): Promise<FactorReset> => {

@@ -53,7 +53,7 @@ export function addPasskey(tx: Tx, row: PasskeyRow): boolean {
   return changesOf(tx.insert(passkeys).values(row).onConflictDoNothing().run()) > 0;
 }
 
-/** Records the use of a passkey. @returns false if the passkey was removed, or another request used it meanwhile */
+/** Records the use of a passkey. @returns false if the passkey was removed, or another request used it first */
 export function usePasskey(
   tx: Tx,
   { id, counter, before, nowMs }: { id: string; counter: number; before: number; nowMs: number },

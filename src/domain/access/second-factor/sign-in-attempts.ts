@@ -23,7 +23,7 @@ export interface SignInAttemptsDependencies {
 export interface SignInAttempt {
   id: string;
   user: SignInUser;
-  /** what is missing; `nothing` if the factor was reset meanwhile */
+  /** what is missing; `nothing` if the factor has been reset since */
   demand: Demand;
 }
 
@@ -54,7 +54,7 @@ export class SignInAttempts {
 
   /**
    * Uses up an attempt, in the transaction that opens the session.
-   * @throws DomainError `access.sign_in_expired` if it or its user changed in the meantime
+   * @throws DomainError `access.sign_in_expired` if it or its user has changed since
    */
   take(tx: Tx, { id, user }: SignInAttempt): void {
     const now = this.dependencies.identity.findUserById(tx, user.id);

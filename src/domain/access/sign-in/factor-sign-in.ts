@@ -116,7 +116,7 @@ export class FactorSignIns {
 
   #setUp(attempt: SignInAttempt, request: AttemptRequest, add: Add): Promise<SignedInAndSetUp> {
     return this.#open(attempt, request, (tx) => {
-      // Another tab may have set up a factor meanwhile; then this browser must use it.
+      // Another tab may have set up a factor since then; this browser must then use it.
       if (this.dependencies.factors.has(tx, attempt.user.id)) throw attemptOver();
       const added = add(tx, userActor(attempt.user, request));
       return { secondFactor: added.kind, result: added };

@@ -155,8 +155,8 @@ export class LoginSessions {
   }
 
   /**
-   * Opens a session for a user who has just authenticated, and records how, in the caller's transaction. It replaces the
-   * browser's current session, of any user, which would otherwise stay open although nobody could use it.
+   * Opens a session for a user who has just authenticated, and records how, in the caller's transaction. It replaces the browser's
+   * current session, of any user, which would otherwise stay open unused.
    * @param entered.secondFactor kind of the second factor, if one was given
    */
   enter(
@@ -242,7 +242,7 @@ export class LoginSessions {
   }
 
   /**
-   * Hashing takes about 100 ms, so this must reject a user who was suspended or got a new password meanwhile.
+   * Hashing takes about 100 ms, so this must reject a user who was suspended or got a new password during it.
    * @returns the session, or what is missing and the token of the waiting sign-in
    */
   #admit(tx: Tx, user: SignInUser, { request, guess, factor }: Admission): OpenedSession | Awaiting {

@@ -109,7 +109,7 @@ export class PasswordChanges {
     return await identity.ownPasswords.hash(next);
   }
 
-  /** Hashing takes a while, so this must reject a user who was signed out or got a new password meanwhile. */
+  /** Hashing takes a while, so this must reject a user who was signed out or got a new password during it. */
   #replace(tx: Tx, { actor, user, passwordHash, sessionId, guess }: Replacement) {
     const { clock, audit, identity, sessions } = this.dependencies;
     const now = identity.findUserByEmail(tx, user.organizationId, user.email);

@@ -1,5 +1,5 @@
-// Limits wrong passwords: per account and address, per account, and per address. A browser that has signed in to the account
-// before has its own counter instead of the account's, so that nobody elsewhere can lock the user out.
+// Limits wrong passwords: per account and address, per account, and per address. A browser that has signed in to the account before
+// has its own counter instead of the account's, so that others cannot lock the user out.
 import type { Clock } from "../../../platform/clock.ts";
 import type { HashRequester } from "../../../platform/crypto/passwords.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";

@@ -50,7 +50,7 @@ export function narrowScope(granted: string, scope: string | undefined): string 
   if (requestedScopes.length === 0) return granted;
   const held = granted.split(" ");
   if (!requestedScopes.every((token) => held.includes(token))) {
-    throw new OAuthError("invalid_scope", `this login holds only: ${granted}; sign in again for more`);
+    throw new OAuthError("invalid_scope", `this login grants only: ${granted}; sign in again for more`);
   }
   return held.filter((token) => requestedScopes.includes(token)).join(" ");
 }

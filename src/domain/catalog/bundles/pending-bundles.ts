@@ -7,7 +7,7 @@ import type { BundleFile } from "./bundle-model.ts";
 
 /** Maximum bytes of an uploaded bundle. For larger ones use the command, which reads the file in place. */
 export const BUNDLE_UPLOAD_BYTES_MAX = 1024 ** 3;
-/** Milliseconds after which an upload that nobody imports is removed. */
+/** Milliseconds after which an upload that is not imported is removed. */
 export const BUNDLE_KEPT_MS = DAY_MS;
 
 export class PendingBundles {

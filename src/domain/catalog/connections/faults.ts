@@ -61,7 +61,7 @@ const FAULTS = {
   ],
   bad_answer: [
     "upstream",
-    "the host did not answer as the API of its provider does",
+    "the host's response does not match the API of its provider",
     "the operator checks api_base_url and provider of the connection",
   ],
   other_commit: [
@@ -86,7 +86,7 @@ const FAULTS = {
   ],
   too_slow: [
     "unavailable",
-    "the host did not finish its answer within the time limit",
+    "the host did not finish its response within the time limit",
     "try again later; the operator finds out more with `quartermaster connections verify`",
   ],
   unfinished: [

@@ -3,7 +3,7 @@ import type { Connection } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { PackageVersion } from "./plan.ts";
 
-/** Finds packages in use, and tells whether they may be removed. */
+/** Finds packages in use, and decides whether they may be removed. */
 export interface RemovalCheck {
   /**
    * @returns packages that the current policy names, with the number of its revision; called again inside the transaction,

@@ -1,4 +1,4 @@
-// Makes the catalog equal to a file: checks everything first, stores the archives, then changes all entries at once.
+// Makes the catalog equal to a file: checks everything first, stores the archives, then changes all entries in one transaction.
 import type { Blobs } from "../../../platform/blobs/blobs.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";

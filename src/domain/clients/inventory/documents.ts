@@ -65,7 +65,7 @@ export const ClientSummaryPage = Type.Composite([
   Type.Object({
     ...PAGE_MEMBERS,
     total_is_exact: Type.Boolean({
-      description: `false: counting stopped at ${SUMMARIES_COUNTED_MAX}, or the total is that of an earlier page`,
+      description: `false: counting stopped at ${SUMMARIES_COUNTED_MAX}, or the total comes from an earlier page`,
     }),
   }),
 ]);

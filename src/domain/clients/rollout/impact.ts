@@ -67,7 +67,7 @@ export interface PolicyImpact {
     total: number;
     /** basis of all other figures: at most WORKSTATIONS_COUNTED_MAX */
     counted: number;
-    /** those that follow the current revision and would fetch the new one */
+    /** workstations that follow the current revision and would fetch the new one */
     outdated: number;
     /** those on which a harness that may run now would be refused */
     refused: number;

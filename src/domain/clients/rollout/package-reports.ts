@@ -85,7 +85,7 @@ export class PackageReports {
     return tally.counts;
   }
 
-  /** @returns how a package fails on workstations, whatever its version */
+  /** @returns how a package fails on workstations, for all its versions */
   *failures(organizationId: string, packageId: string): Steps<PackageFailures> {
     const { read } = this.parts.db;
     const rowsIn = store.faultyRows(read, { organizationId, packageId });

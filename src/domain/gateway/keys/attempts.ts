@@ -174,7 +174,7 @@ export class Attempts {
     };
   }
 
-  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed meanwhile. */
+  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed since. */
   #succeed(tx: Tx, begun: Begun, key: ProvisionedKey): Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const row = this.#ownRow(tx, begun);
@@ -220,7 +220,7 @@ export class Attempts {
     return { row: after };
   }
 
-  /** Keeps a usable key whatever the failure, unless the gateway rejected the key. */
+  /** Keeps a usable key after any failure, unless the gateway rejected the key. */
   #fail(tx: Tx, { actor, request, ...begun }: Begun, failure: ProvisionerError): Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const row = this.#ownRow(tx, { request, ...begun });

@@ -38,8 +38,8 @@ export class Reconciler {
   }
 
   /**
-   * Takes over the attempts of a service that ended without settling them. Call it once at start, and only in the process that
-   * holds the directory's lock: the lock proves that no other service runs. Attempts of a command keep their lease.
+   * Takes over the attempts of a service that ended without settling them. Call it once at start, and only in the process with the
+   * directory's lock, which proves that no other service runs. Attempts of a command keep their lease.
    * @returns the number of attempts
    */
   takeOverAttempts(): Promise<number> {

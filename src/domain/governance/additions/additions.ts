@@ -245,14 +245,9 @@ const noAddition = (): DomainError =>
   });
 
 const additionChanged = (): DomainError =>
-  new DomainError(
-    "conflict",
-    "package_addition.changed",
-    "the package was changed in another tab meanwhile",
-    {
-      hint: "check it again; none of your input is lost",
-    },
-  );
+  new DomainError("conflict", "package_addition.changed", "the package was changed in another tab", {
+    hint: "check it again; none of your input is lost",
+  });
 
 const audienceChanged = (): DomainError =>
   new DomainError(

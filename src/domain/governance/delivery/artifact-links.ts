@@ -49,7 +49,7 @@ export class ArtifactLinks {
 
   /**
    * @returns a link to the archive if the user sees a package with it in the current revision or a recent one
-   * @throws DomainError `artifact.not_found` for everybody else, administrators included; `artifact.bytes_missing`
+   * @throws DomainError `artifact.not_found` for all other users, including administrators; `artifact.bytes_missing`
    */
   async offer(
     { organizationId, userId }: { organizationId: string; userId: string },

@@ -155,7 +155,7 @@ export function personOf(id: string, userGroups: Pick<UserGroups, "of">): Person
   };
 }
 
-/** @returns a function that tells whether a user is in the audience; without an audience everyone is */
+/** @returns whether a user is in the audience, as a function; without an audience everyone is */
 export function membershipIn(audience: PackageAudience | undefined): (person: Person) => boolean {
   if (audience?.scope !== "users") return () => true;
   const [users, groups] = [new Set(audience.user_ids), new Set(audience.group_ids)];

@@ -68,7 +68,7 @@ export class Deployments {
       if (outcome) return outcome;
     }
     throw new DomainError("conflict", "governance.stale_revision", "the policy is changing too often", {
-      hint: "reload the file while nobody is publishing",
+      hint: "reload the file while no one is publishing",
     });
   }
 
@@ -110,7 +110,7 @@ export class Deployments {
     return readSection(section, { frame: this.#frame(), runTask, findProblems });
   }
 
-  /** @returns undefined if another author published meanwhile */
+  /** @returns undefined if another author has published since */
   async #join(actor: Actor, wanted: string | undefined): Promise<DeploymentOutcome | undefined> {
     const { db, settings } = this.parts;
     const { organizationId } = actor;

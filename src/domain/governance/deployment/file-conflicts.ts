@@ -58,7 +58,7 @@ export class FileConflictSettling {
     return await this.parts.runTask("shownConflicts", { ...sides, ...request });
   }
 
-  /** @returns the named places @throws DomainError `policy_conflict.none` if one of the paths is no conflict */
+  /** @returns the named places @throws DomainError `policy_conflict.none` if one of the paths has no conflict */
   async show(organizationId: string, paths: readonly string[]): Promise<FileConflicts> {
     deploymentWith(store.findDeployment(this.parts.db.read, organizationId), paths);
     const { conflicts, ...found } = await this.list(organizationId);
@@ -148,7 +148,7 @@ const noConflict = (path: string) =>
     "policy_conflict.none",
     `there is no open conflict with the configuration file at ${quoted(path)}`,
     {
-      hint: "somebody may have resolved it meanwhile; see `quartermaster policy conflicts list`",
+      hint: "it may have been resolved; see `quartermaster policy conflicts list`",
     },
   );
 

@@ -121,7 +121,7 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   return preventing.length > 0 ? refused(preventing) : accepted(document, before);
 }
 
-/** Groups places by their first tokens, so that each part of a document is split once, however many places it has. */
+/** Groups places by their first tokens, so that each part of a document is split once, for any number of places. */
 interface Places {
   /** whether this node is a place itself */
   isPlace: boolean;

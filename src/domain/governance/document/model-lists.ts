@@ -5,7 +5,7 @@ import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts
 import { modelIdProblem } from "../../shared/model-ids.ts";
 import { GATEWAY_MODELS_MAX, type GovernanceConfig, type HarnessPolicy } from "../model.ts";
 
-/** @returns whether there is an allowed harness, and all of them have a model in their list */
+/** @returns whether at least one harness is allowed and every allowed one has a model in its list */
 const isEveryHarnessAssigned = ({
   allowed_harnesses,
   harnesses,

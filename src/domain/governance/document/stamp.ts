@@ -27,7 +27,7 @@ const neededContract = (document: GovernanceConfig): number | undefined => {
   return document.gateway !== undefined || demandsOf(document).isVersionAware ? COMMON_GENERATION : undefined;
 };
 
-/** @returns the generation that an administrator asked for; only stamping asks for the highest one */
+/** @returns the generation that an administrator requested; only stamping requests the highest one */
 const askedContract = ({ contract_version }: GovernanceConfig): number =>
   contract_version === CONTRACT_GENERATION ? CONTRACT_VERSION_DEFAULT : contract_version;
 

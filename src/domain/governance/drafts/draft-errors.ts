@@ -14,7 +14,7 @@ export const draftNotShared = (): DomainError =>
 
 export const noPackage = (id: string): DomainError =>
   new DomainError("not_found", "policy_draft.no_package", `the draft has no package ${excerpt(id)}`, {
-    hint: "somebody may have removed it meanwhile; add it from the catalog, or discard the draft",
+    hint: "it may have been removed; add it from the catalog, or discard the draft",
   });
 
 /** @returns the error for an author who read a different version of the draft */

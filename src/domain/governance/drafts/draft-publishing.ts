@@ -269,6 +269,6 @@ export class DraftPublishing {
   }
 }
 
-/** Somebody may have discarded or published the draft meanwhile; then there is nothing to read again. */
+/** Another request may have discarded or published the draft; then there is nothing to reread. */
 const changedOrEnded = (tx: Tx, { organizationId, id }: Draft) =>
   store.findDraft(tx, organizationId, id) ? draftChanged() : noDraft();

@@ -7,7 +7,8 @@ import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-p
 import { mergedOrder } from "./merge-order.ts";
 
 /**
- * The base of a draft whose base revision no longer exists: nobody can tell who changed a place, so every difference is a conflict.
+ * The base of a draft whose base revision no longer exists. The author of a change is unknown then, so every difference is a
+ * conflict.
  */
 export const UNKNOWN_BASELINE: unique symbol = Symbol("unknown baseline");
 
@@ -68,10 +69,10 @@ const NO_PARTS: Parts = new Map();
 /** Members of a package that name its archive. */
 const ARCHIVE_MEMBERS = ["version", "source_ref", "artifact_id", "sha256", "platform_sources"];
 
-/** Members of an MCP server that define what runs: mixing two authors would give a program that nobody wrote. */
+/** Members of an MCP server that define what runs: mixing two authors' values would create a program that neither wrote. */
 const PROGRAM_MEMBERS = ["command", "args", "env", "url", "transport"];
 
-/** @returns whether one side must be chosen as a whole, because a mixture would be neither author's */
+/** @returns whether one side must be chosen as a whole, because neither author wrote a mixture */
 function isOneValue(path: readonly string[], versions: Versions<unknown>): boolean {
   const [first, , third] = path;
   if (path.length === 2 && first === "package_audiences") return true;

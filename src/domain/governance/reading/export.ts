@@ -31,7 +31,7 @@ export function exportedBytes({
   return jsonBytes({ yaml, redactions: listed });
 }
 
-/** The configuration file, and its settings that are secrets whatever their names. */
+/** The configuration file, and its settings that are secrets under any name. */
 export interface Configuration {
   /** a mapping, as JSON */
   content: string;

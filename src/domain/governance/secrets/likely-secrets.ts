@@ -49,7 +49,7 @@ export function likelySecretsIn(server: Partial<McpServer>): string[] {
 }
 
 interface Mark {
-  /** a name above says so */
+  /** a parent's name marks it */
   isNamed: boolean;
   /** it is a variable of an MCP server */
   isVariable: boolean;

@@ -38,7 +38,7 @@ export function isRandomText(text: string): boolean {
 /** @returns how often a letter is next to a digit */
 const changesIn = (text: string): number => text.match(/\d(?=\D)|\D(?=\d)/g)?.length ?? 0;
 
-/** @returns the number of characters in long parts that belong to neither a word nor a number */
+/** @returns the number of characters in long parts that are not words or numbers */
 const outsideWords = (text: string, partMin: number): number =>
   text
     .split(/[^A-Za-z\d]+/)

@@ -35,7 +35,7 @@ const normalized = (name: string): string =>
 const NAMES_KEPT = 1_000;
 const known = new LRUCache<string, boolean>({ max: NAMES_KEPT });
 
-/** @returns whether the name is that of a key, a token or a password */
+/** @returns whether the name denotes a key, a token or a password */
 export function isSecretName(name: string): boolean {
   const kept = known.get(name);
   if (kept !== undefined) return kept;

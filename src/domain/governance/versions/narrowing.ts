@@ -1,4 +1,4 @@
-// Tells whether a range of versions refuses versions that another one allows.
+// Decides whether a range of versions refuses versions that another range allows.
 import { SemVer } from "semver";
 import { neighboringVersions } from "./allowed-versions.ts";
 import { parseRequirement } from "./requirement.ts";

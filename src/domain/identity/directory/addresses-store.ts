@@ -1,4 +1,4 @@
-// SQL that finds users by many addresses at once.
+// SQL that finds users by many addresses in one query.
 import { and, asc, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { User } from "../model.ts";

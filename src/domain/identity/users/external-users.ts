@@ -73,7 +73,9 @@ export class ExternalUsers {
     return user.protected || isLast;
   }
 
-  /** Changes the address to a user's new one if nobody else has it. @returns the user after the change; undefined without a change */
+  /**
+   * Changes a user's address to the new one if no other user has it. @returns the user after the change; undefined without a change
+   */
   changeAddress(tx: Tx, { actor, user, email }: OfPerson & { user: User }): User {
     const key = emailKey(email);
     if (key === emailKey(user.email)) return user;

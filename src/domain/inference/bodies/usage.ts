@@ -40,7 +40,7 @@ export const TOKENS_MAX = 1_000_000_000;
 
 /**
  * @param isWhole whether the response is complete
- * @returns the last usage; for Anthropic's messages combined with that of `message_start`, the only one with the input
+ * @returns the last usage; for Anthropic's messages combined with `message_start`, the only one with the input
  */
 export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): Usage {
   const tail = ends.tail();

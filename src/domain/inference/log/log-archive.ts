@@ -12,7 +12,7 @@ export interface LogArchiveOptions {
   prefix: string;
 }
 
-/** The bytes of a file; a second call produces the same bytes unless rows were removed meanwhile. */
+/** The bytes of a file; a second call produces the same bytes unless rows were removed in between. */
 export type Content = () => AsyncIterable<Uint8Array>;
 
 interface Measured {

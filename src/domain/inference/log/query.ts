@@ -1,4 +1,4 @@
-// Reads a query of the request log, and reports all problems at once.
+// Reads a query of the request log, and reports all its problems.
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { type DayRange, type DayRangeQuery, readTimeRange } from "../../shared/day-range.ts";

@@ -99,7 +99,7 @@ function* forgetOldest(
   }
 }
 
-/** Stores why there is no list. A provisioner that cannot list models is not a problem of the catalog. */
+/** Stores why a list is missing. A provisioner that cannot list models is not a problem of the catalog. */
 export function settleFailure(
   tx: Tx,
   { code, message }: ListingError,

@@ -13,8 +13,8 @@ export class UsageIntake {
   constructor(private readonly dependencies: UsageIntakeDependencies) {}
 
   /**
-   * Adds the sums to the database, unless this batch was the last one. Ignores sums of another organization, and keeps sums of
-   * a user who was erased meanwhile without a user.
+   * Adds the sums to the database, unless this batch was the last one. Ignores sums of another organization, and stores the sums of
+   * a since erased user without the user.
    */
   async take({ batch, deltas }: UsageBatch): Promise<void> {
     const { db, identity } = this.dependencies;

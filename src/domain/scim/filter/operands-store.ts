@@ -191,7 +191,7 @@ const MEMBER_COLUMNS: Readonly<Record<string, Operand>> = {
 };
 const ofMember: Rows["operandOf"] = ({ leaf }) => MEMBER_COLUMNS[leaf.name];
 const IS_OF_GROUP = sql`${scimGroupMembers.groupSequence} = ${scimGroups.sequence}`;
-/** The users for whom the condition is true. SQLite finds them once, in the index of ids, whatever the number of groups. */
+/** The users for whom the condition is true. SQLite finds them once, in the index of ids, for any number of groups. */
 const isOneOf = (condition: SQL): SQL =>
   sql`${scimGroupMembers.userSequence} IN (SELECT ${scimUsers.sequence} FROM ${scimUsers} WHERE ${condition})`;
 

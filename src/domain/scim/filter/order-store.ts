@@ -5,7 +5,7 @@ import { operandOf, rowsOf } from "./operands-store.ts";
 
 /**
  * @param path names a sub-attribute if the attribute is complex
- * @returns the sort value, folded if case-insensitive; for a list, that of the primary or else the first value
+ * @returns the sort value, folded if case-insensitive; for a list, the sort value of the primary or else the first value
  * @source SCIM-61
  */
 export function sortKeySql(path: AttributePath): SQL {

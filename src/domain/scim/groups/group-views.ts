@@ -7,7 +7,7 @@ import type { View } from "../messages/view.ts";
 import type { GroupRow } from "../model.ts";
 import { memberSlice, membersOfGroups } from "./members-store.ts";
 
-/** Maximum number of members of all groups of a response that are read at once. */
+/** Maximum number of members that are read in one query, over all groups of a response. */
 export const WHOLE_GROUP_MEMBERS_MAX = 5_000;
 export const SLICE_MEMBERS = 1_000;
 

@@ -1,5 +1,5 @@
 // Groups for identity providers: turns a body into a response; each change is one transaction, including the read. read-resource.ts
-// and patch parse bodies, group-changes.ts applies changes, group-views.ts renders answers.
+// and patch parse bodies, group-changes.ts applies changes, group-views.ts renders responses.
 import type { Connection, Sync, Topic, Tx } from "../../../platform/database/database.ts";
 import { runInTurns, runSynchronously, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";

@@ -134,7 +134,7 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   }),
 ];
 
-/** Accepted and discarded unread. Not in a schema, because it can be neither set nor shown (SCIM-21). */
+/** Accepted and discarded unread. Not in a schema, because it cannot be set or shown (SCIM-21). */
 export const PASSWORD: Attribute = attribute("password", "Never kept.", {
   mutability: "writeOnly",
   returned: "never",

@@ -74,7 +74,7 @@ export class TokenCheck {
 
   /**
    * The index lookup need not take constant time: timing reveals only parts of the digest of the presented text, which do not help
-   * to find a long random token. The configured token may be neither long nor random.
+   * to find a long random token. The configured token may be short or predictable.
    */
   #find(digest: string, nowMs: number): Presented | undefined {
     const isConfigured = this.#configured && timingSafeEqual(this.#configured, Buffer.from(digest));

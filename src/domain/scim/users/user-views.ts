@@ -1,4 +1,4 @@
-// Users in responses: reads the groups and managers of a whole page at once, and only if they are shown (SCIM-70, SCIM-121);
+// Users in responses: reads the groups and managers of a whole page together, and only if they are shown (SCIM-70, SCIM-121);
 // render.ts renders them.
 import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";

@@ -151,7 +151,7 @@ export class ScimUsers implements ScimResources {
     }, "access");
   }
 
-  /** A change without a visible difference creates neither a version nor an audit entry (SCIM-72, SCIM-73). */
+  /** A change without a visible difference creates no version and no audit entry (SCIM-72, SCIM-73). */
   #save(tx: Tx, { caller: { actor }, row, before, after }: Change): UserRow {
     const changed = changedNames(before, after);
     if (changed.length === 0) return row;

@@ -84,7 +84,7 @@ export class Verification {
     }
   }
 
-  /** Meanwhile retention may have removed the version, or `sessions migrate` may have moved it. */
+  /** Retention may have removed the version since, or `sessions migrate` may have moved it. */
   #isStillThere(artifact: ArtifactRow): boolean {
     const row = findArtifact(this.dependencies.db.read, artifact);
     return row?.store === artifact.store && row.place === artifact.place;

@@ -31,10 +31,10 @@ export class Completion {
   constructor(private readonly dependencies: Dependencies) {}
 
   /**
-   * Most uploads to the local store need one transaction only: the file system tells the size at once.
+   * Most uploads to the local store need only one transaction, because the file system reports the size without waiting.
    * @returns the id of the upload
    * @throws DomainError `sessions.upload_not_found`, `sessions.not_owner`, `sessions.window_over`, `sessions.not_uploaded`,
-   *   `sessions.content_differs`, `sessions.store_unavailable`
+   * `sessions.content_differs`, `sessions.store_unavailable`
    */
   async complete(actor: Actor, viewer: Viewer, uploadId: string): Promise<string> {
     const settle = async (proved?: ArtifactRow) => {

@@ -74,7 +74,7 @@ export interface Announcement {
 }
 
 /**
- * @param harnesses in force
+ * @param harnesses the current ones
  * @throws DomainError `sessions.invalid` with all problems
  */
 export function readAnnouncement(

@@ -152,7 +152,7 @@ export class Admission {
     });
   }
 
-  /** @returns the decision; a refusal if the provider has signed the person out meanwhile */
+  /** @returns the decision; a refusal if the provider has signed the person out since */
   #current(
     decision: Decision,
     { person, browser: { startedMs } }: { person: Person; browser: ReturningBrowser },
@@ -181,7 +181,7 @@ export class Admission {
     };
   }
 
-  /** Records the sign-in. @returns the linked user; undefined if somebody else took the address meanwhile */
+  /** Records the sign-in. @returns the linked user; undefined if another user has taken the address */
   #linkedUser(
     tx: Tx,
     decision: Exclude<Decision, { kind: "refuse" | "prove_password" }>,

@@ -83,7 +83,7 @@ function whyOf(decision: Decision, person: Person, settings: SsoSettings): strin
     case "prove_password":
       return "a local user has this verified address, and must prove the password once";
     case "create":
-      return "nobody has this verified address, and the rules admit the person (jit)";
+      return "no user has this verified address, and the rules admit the person (jit)";
     case "refuse":
       return whyRefused(decision, person, settings);
   }
@@ -110,7 +110,7 @@ function whyRefused(
     "sso.acr": () =>
       `the claim acr is ${person.acr ?? "missing"}; required is ${settings.requireAcr.join(" or ")}`,
     "sso.groups_overage": () => `a rule needs the groups, and the list is unknown: ${groupsProblem(person)}`,
-    "sso.email_missing": () => "nobody is linked to this subject, and there is no usable address",
+    "sso.email_missing": () => "no user is linked to this subject, and there is no usable address",
     "sso.email_unverified": () => `${whyAddress(settings)}, and ${verifiedText(person)}`,
     "sso.not_provisioned": () => whyNotProvisioned(settings),
     "sso.user_inactive": () => `the user ${user?.email ?? ""} is ${user?.status ?? "inactive"}`,
@@ -140,7 +140,7 @@ const addressText = (address: Address): string =>
 const whyAddress = ({ allowedDomains }: SsoSettings): string =>
   allowedDomains.length > 0
     ? `allowed domains are ${allowedDomains.join(", ")}`
-    : "nobody is linked to this subject";
+    : "no user is linked to this subject";
 
 const verifiedText = ({ emailVerified }: Person): string =>
   emailVerified === "absent"
@@ -152,4 +152,4 @@ const groupsProblem = ({ groups }: Person): string => ("unknown" in groups ? gro
 const whyNotProvisioned = ({ provisioning }: SsoSettings): string =>
   provisioning === "scim"
     ? "SCIM has not made this user (identity.oidc.provisioning is scim)"
-    : "nobody has this address, and no invitation to it is open (identity.oidc.provisioning is invited)";
+    : "no user has this address, and no invitation to it is open (identity.oidc.provisioning is invited)";

@@ -9,8 +9,8 @@ import type { SsoSettings } from "../settings.ts";
 export type Address = { verified: string } | { missing: true } | { unverified: true };
 
 /**
- * An address that the provider reports as unverified stays unverified, whatever the settings say. Folds only letter case, because a
- * provider can give `kate@` with the Kelvin sign (U+212A), or with a leading space, to somebody else.
+ * An address that the provider reports as unverified stays unverified under all settings. Folds only letter case, because a
+ * provider can give `kate@` with the Kelvin sign (U+212A), or with a leading space, to another person.
  * @returns the folded address
  */
 export function addressOf(

@@ -41,7 +41,7 @@ export class IdentityMoves {
 
   /**
    * Changes nothing.
-   * @throws DomainError `identity.same_issuer`, `identity.not_found` if nobody is linked at the former provider
+   * @throws DomainError `identity.same_issuer`, `identity.not_found` if no user is linked at the former provider
    */
   plan({ organizationId }: Pick<Actor, "organizationId">, move: Move): MovePlan {
     const { fromIssuer, toIssuer } = move;

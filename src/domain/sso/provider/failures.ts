@@ -130,7 +130,7 @@ export const unreachable = failure(
 export const providerInvalid = failure(
   "upstream",
   "sso.provider_invalid",
-  "the identity provider gave an answer that is not valid",
+  "the identity provider sent an invalid response",
   ASK,
 );
 

@@ -87,7 +87,7 @@ function loadMetadata(connection: Connection, issuer: string): StoredMetadata | 
     : undefined;
 }
 
-/** @returns the last found endpoints, however old; undefined if there are none */
+/** @returns the last found endpoints of any age; undefined if there are none */
 export function storedMetadataOf(connection: Connection, issuer: string): ProviderMetadata | undefined {
   const stored = loadMetadata(connection, issuer);
   return stored && parseStored(stored, issuer);

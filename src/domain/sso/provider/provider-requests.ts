@@ -89,7 +89,10 @@ export class ProviderRequests {
     if (isJsonObject(members)) return { isOk, status, members, text };
     if (!isOk) return { isOk, status, members: {}, text };
     const type = forLog(headers.get("content-type") ?? "none");
-    throw providerInvalid(`${endpoint}: the answer is not a JSON object (content type ${type})`, "not_json");
+    throw providerInvalid(
+      `${endpoint}: the response is not a JSON object (content type ${type})`,
+      "not_json",
+    );
   }
 
   /** @returns the JSON object and its text @throws like `object`; `sso.provider_invalid` if the request failed */
@@ -211,4 +214,4 @@ async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer
   return Buffer.concat(chunks);
 }
 
-const tooLarge = () => providerInvalid(`the answer has more than ${ANSWER_BYTES_MAX} bytes`, "too_large");
+const tooLarge = () => providerInvalid(`the response has more than ${ANSWER_BYTES_MAX} bytes`, "too_large");

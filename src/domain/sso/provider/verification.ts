@@ -125,7 +125,7 @@ const challengeFinding = ({ challengeMethods }: ProviderMetadata): ProviderFindi
     ? ok("pkce", "the provider supports S256")
     : warning(
         "pkce",
-        "the provider does not say that it supports PKCE with S256",
+        "the provider does not announce PKCE with S256",
         "turn PKCE on for this client at the provider; sign-ins send it in any case",
       );
 
@@ -134,10 +134,11 @@ function logOnFinding({ claims }: ProviderMetadata): ProviderFinding {
   const check = "log_on";
   if (claims === undefined)
     return { check, result: "skipped", detail: "the provider does not list its claims", remedy: null };
-  if (claims.includes("auth_time")) return ok(check, "ID tokens can say when a person logged on (auth_time)");
+  if (claims.includes("auth_time"))
+    return ok(check, "ID tokens can include the sign-in time (auth_time)");
   return warning(
     check,
-    "the provider does not list auth_time, without which nobody can confirm a sensitive change by signing in again",
+    "the provider does not list auth_time, which people need to confirm a sensitive change by signing in again",
     "let the provider send auth_time in ID tokens; until then, make such changes with the commands on the server",
   );
 }

@@ -15,7 +15,7 @@ const BUFFER_BYTES = { min: 0, max: 16_777_216 };
 const BUFFER_TOTAL_BYTES = { min: 0, max: 4_294_967_296 };
 const REQUEST_RATE = { min: 1, max: 100_000 };
 const CONNECT_TIMEOUT_SECONDS = { min: 1, max: 60 };
-/** models may think for a long time before they answer */
+/** models may think for a long time before they respond */
 const ANSWER_SECONDS = { min: 1, max: 3600 };
 const STREAM_SECONDS = { min: 1, max: 86_400 };
 /** shorter than the time after which the service manager kills the service */

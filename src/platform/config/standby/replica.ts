@@ -27,7 +27,7 @@ export const replicaUrl: SettingType<string> = {
 /** @param url as in the setting */
 export function placeOf(url: string): ReplicaPlace {
   const place = placeIn(url);
-  if (!place) throw new Error("the setting type lets only valid places through");
+  if (!place) throw new Error("the setting type accepts only valid places");
   return place;
 }
 

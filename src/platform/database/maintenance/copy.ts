@@ -26,7 +26,7 @@ export interface Inspected {
 }
 
 /**
- * Copies a snapshot of a database without its free pages. Other connections may write meanwhile.
+ * Copies a snapshot of a database without its free pages. Other connections may write during the copy.
  * @param target path of a new file, which is readable by its owner only and not flushed
  * @throws DomainError `storage.*`
  */

@@ -1,7 +1,7 @@
 // Finds damage in a database: errors in its pages, and references to missing rows. Both checks read the whole database.
 import type { Database } from "bun:sqlite";
 
-/** Maximum number of faults of each kind to report. */
+/** Maximum number of problems of each kind to report. */
 export const FAULTS_MAX = 20;
 
 /**

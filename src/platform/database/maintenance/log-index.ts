@@ -1,5 +1,5 @@
 // The index beside the write-ahead log of a database (-shm), read and reset while SQLite has it open. Descriptors stay open: when a
-// process closes any descriptor of a file, all its locks on that file end (POSIX), also those of SQLite. The next process to open the
+// process closes any descriptor of a file, all its locks on that file end (POSIX), including SQLite's. The next process to open the
 // database would consider itself the first one, and cut the index that this process has in its memory.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
 

@@ -132,7 +132,7 @@ const failed = ({ id, name }: Migration, cause: unknown, { from, backup }: Apply
 
 /**
  * Copies to a temporary name, flushes and renames, so that every existing copy is complete.
- * @returns undefined if another process has upgraded the database in the meantime and made the copy
+ * @returns undefined if another process has already upgraded the database and made the copy
  */
 function copyBefore(connection: Database, from: number, options: MigrateOptions): string | undefined {
   mkdirSync(options.backupDirectory, { recursive: true, mode: 0o700 });

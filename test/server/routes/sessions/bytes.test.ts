@@ -120,7 +120,7 @@ test("SES-13 SES-51 other bytes of equal size fail, and the announced ones succe
   expect(await refused.json()).toMatchObject({
     status: 400,
     reason: "sessions.content_differs",
-    detail: "the uploaded bytes are not those that were announced; announce the session again",
+    detail: "the uploaded bytes differ from the announced ones; announce the session again",
   });
   expect((await send(presigned.upload_url, { headers: presigned.headers, body: BYTES })).status).toBe(204);
   expect(stateOf(presigned)).toBe("pending, proved");

@@ -1,5 +1,5 @@
-// Tells from the body of a 401 whether a LiteLLM-compatible gateway refuses the user's key itself rather than something else in
-// the request.
+// Decides from the body of a 401 whether a LiteLLM-compatible gateway refuses the user's key itself or something else in the
+// request.
 import type { RejectionReason } from "../../keys/keys.ts";
 import { parseJson, sentenceOf } from "./litellm-responses.ts";
 

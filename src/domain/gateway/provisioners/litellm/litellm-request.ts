@@ -43,7 +43,7 @@ async function boundedText({ body }: Response, bytesMax: number): Promise<string
   for await (const chunk of body ?? []) {
     length += chunk.length;
     if (length > bytesMax) {
-      throw new ProvisionerError("rejected", `the gateway's answer has more than ${bytesMax} bytes`);
+      throw new ProvisionerError("rejected", `the gateway's response has more than ${bytesMax} bytes`);
     }
     chunks.push(chunk);
   }

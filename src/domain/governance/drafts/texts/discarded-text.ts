@@ -1,4 +1,4 @@
-// Discards one typed text of a draft, so that a text that nobody wants to correct does not block the draft.
+// Discards one typed text of a draft, so that an uncorrected text does not block the draft.
 import type { Actor } from "../../../shared/actor.ts";
 import { readHarnessKey } from "../../publishing/publications.ts";
 import { draftChanged } from "../draft-errors.ts";

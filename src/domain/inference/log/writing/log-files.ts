@@ -1,6 +1,6 @@
-// The files of the request log while a connection has them open: the database, its write-ahead log (-wal) and the index of that
-// (-shm). SQLite expects that nobody else touches them. People and scripts do, so their changes are noticed before each task, and
-// repaired where that is possible.
+// The files of the request log while a connection has them open: the database, its write-ahead log (-wal) and that log's index
+// (-shm). SQLite expects that no other program changes them. People and scripts do, so their changes are detected before each task,
+// and repaired where that is possible.
 import { statSync } from "node:fs";
 import { resetIndex } from "../../../../platform/database/maintenance/log-index.ts";
 

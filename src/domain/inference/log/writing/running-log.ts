@@ -25,7 +25,7 @@ export interface ServiceLog extends LogSource {
 
 export interface RunningLogOptions {
   file: string;
-  /** without it, rows are neither queued nor written */
+  /** without it, no rows are queued or written */
   isEnabled: boolean;
   queueRowsMax: number;
   clock: Clock;

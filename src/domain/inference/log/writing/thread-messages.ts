@@ -26,7 +26,7 @@ export interface LogTasks {
 export type LogTaskName = keyof LogTasks;
 
 /**
- * A failed write changed nothing; the cause is undefined while another process holds the file. `changedOutside` tells what
+ * A failed write changed nothing; the cause is undefined while another process holds the file. `changedOutside` describes what
  * others changed in the files since the last write.
  */
 export type WriteResult =

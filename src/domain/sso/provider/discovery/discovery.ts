@@ -6,7 +6,7 @@ import { type Remembered, throwRemembered } from "../failures.ts";
 import type { ProviderRequests } from "../provider-requests.ts";
 import { discoveryUrl, type ProviderMetadata, readMetadata } from "./metadata.ts";
 
-/** After this time the document is fetched again; meanwhile the old one is used. */
+/** After this time the document is fetched again, and the old one is used until then. */
 export const METADATA_FRESH_MS = HOUR_MS;
 /** After failed sign-ins, the document is fetched again after this time, because the provider may have moved an endpoint. */
 export const METADATA_DOUBTED_MS = 10 * SECOND_MS;
@@ -46,7 +46,7 @@ export class Discovery {
     this.#known = this.#stored();
   }
 
-  /** @returns the last known document, however old; undefined before the first */
+  /** @returns the last known document of any age; undefined before the first */
   peek(): ProviderMetadata | undefined {
     return this.#known?.metadata;
   }
@@ -61,13 +61,13 @@ export class Discovery {
     return this.#known.metadata;
   }
 
-  /** Call it after a sign-in failed: fetches the document again, and meanwhile uses the old one. */
+  /** Call it after a sign-in failed: fetches the document again, and uses the old one until then. */
   doubt(): void {
     const ageMs = this.#known ? this.parts.clock.nowMs() - this.#known.atMs : 0;
     if (ageMs > METADATA_DOUBTED_MS) this.#refresh().catch(() => {});
   }
 
-  /** Fetches the document now, whatever is known. @throws like `get` */
+  /** Fetches the document now, even if one is cached. @throws like `get` */
   async reload(): Promise<ProviderMetadata> {
     this.#failed = undefined;
     return await this.#refresh();

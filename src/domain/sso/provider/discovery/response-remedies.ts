@@ -2,7 +2,7 @@
 import type { DomainError } from "../../../../platform/errors.ts";
 import { ProviderFailure, type ProviderFault } from "../failures.ts";
 
-/** @param url of the document that was asked for */
+/** @param url of the requested document */
 const REMEDIES: Record<ProviderFault, (url: string) => string> = {
   certificate: () =>
     "set identity.oidc.ca_file to the certificate of the authority that signed the provider's certificate, in PEM",
@@ -26,7 +26,7 @@ const REMEDIES: Record<ProviderFault, (url: string) => string> = {
     "correct the public address of the provider in its own settings: behind a proxy it must announce https endpoints",
 };
 
-/** @param url of the document that was asked for @returns the next step */
+/** @param url of the requested document @returns the next step */
 export function responseRemedy(error: DomainError, url: string): string {
   if (error instanceof ProviderFailure && error.fault) return REMEDIES[error.fault](url);
   return error.reason === "sso.provider_unreachable"

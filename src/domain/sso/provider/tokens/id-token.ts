@@ -1,5 +1,5 @@
-// All checks of an ID token, by one clock. openid-client never sees the token, because it would compare claims but neither verify
-// the signature nor check `iat`.
+// All checks of an ID token, by one clock. openid-client never sees the token, because it would compare claims without verifying
+// the signature or checking `iat`.
 import type { JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import type { Attempt } from "../client/oidc-client.ts";
@@ -39,7 +39,7 @@ function refuseOldLogOn(claims: JWTPayload, forcedAtMs: number | undefined, chec
   const oldestMs = oldestLogOnMs(forcedAtMs, checks);
   if (claims.auth_time === undefined) {
     if (oldestMs === undefined) return;
-    throw logOnUnknown("auth_time is missing, although max_age was asked for");
+    throw logOnUnknown("auth_time is missing, although max_age was requested");
   }
   const seconds = secondsOf(claims, "auth_time");
   if (seconds < 0) throw tokenInvalid("auth_time is negative");

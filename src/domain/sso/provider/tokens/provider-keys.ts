@@ -21,7 +21,7 @@ const KEYS_KEPT_MS = HOUR_MS;
 const UNKNOWN_KEY_PAUSE_MS = 10 * SECOND_MS;
 export const KEYS_MAX = 100;
 
-/** The accepted algorithms, all of them asymmetric, whatever the provider offers. */
+/** The accepted algorithms, whatever the provider offers. All are asymmetric. */
 export const TOKEN_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"];
 
 /** Reasons to fetch keys. Each has its own pause, so that unauthenticated callers cannot delay sign-ins with logout tokens. */
@@ -117,7 +117,7 @@ export class ProviderKeys {
 async function readKeySet(document: unknown): Promise<JSONWebKeySet> {
   const keys: unknown = isJsonObject(document) ? document.keys : undefined;
   if (!Array.isArray(keys) || keys.length > KEYS_MAX || !keys.every(isKey))
-    throw providerInvalid(`keys: the answer is not a list of at most ${KEYS_MAX} keys`);
+    throw providerInvalid(`keys: the response is not a list of at most ${KEYS_MAX} keys`);
   const usable = await Promise.all(keys.map(isUsable));
   return { keys: keys.filter((_, index) => usable[index]) };
 }

@@ -68,7 +68,7 @@ export function partiesProblem({ aud, azp }: VerifiedClaims, clientId: string): 
   if (![aud].flat().includes(clientId)) return `aud does not name the client ${clientId}`;
   if (azp !== undefined && azp !== clientId) return "azp is another client";
   const isShared = Array.isArray(aud) && aud.length !== 1;
-  return isShared && azp === undefined ? "aud names others beside this client, without azp" : undefined;
+  return isShared && azp === undefined ? "aud names others besides this client, without azp" : undefined;
 }
 
 /** The time claims that jose compares. */
