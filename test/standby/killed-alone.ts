@@ -38,14 +38,20 @@ export async function killAlone(stage: Stage, supervisor: Supervisor, rounds: nu
     if (round % 2 === 0) await stopWithinCommit(machine);
     machine.service.signal("SIGKILL");
     await machine.service.ended();
-    cutCommits += (framesWithoutIndex(stage.site.database) ?? 0) > 0 ? 1 : 0;
+    const isCut = hasCutCommit(machine);
+    cutCommits += isCut ? 1 : 0;
     const order = round % 4 < 2 ? RESTART_MS : RESTART_MS.toReversed();
-    machine = await restart(stage, machine, { units: supervisor === "units" ? units : NO_UNITS, order });
+    const played = supervisor === "units" ? units : NO_UNITS;
+    const restarted = await restart(stage, machine, { units: played, order });
+    machine = restarted.machine;
+    const isOverwritten = isCut && !restarted.hadCutCommit;
     await growth.pause();
     const fault = await faultOf(stage, data, growth.last);
-    process.stdout.write(`  round ${round}: ${growth.count} users, ${fault ?? "sound"}\n`);
+    const by = isOverwritten ? ", Litestream had written over the cut commit" : "";
+    process.stdout.write(`  round ${round}: ${growth.count} users, ${fault ?? "sound"}${by}\n`);
     if (fault === undefined) continue;
-    if (supervisor === "units") failures.push(`killed alone, ${supervisor}: round ${round}: ${fault}`);
+    if (supervisor === "units" || !isOverwritten)
+      failures.push(`killed alone, ${supervisor}: round ${round}: ${fault}`);
     damaged += 1;
     machine = await resetReplica(stage, machine);
     const left = await faultOf(stage, data, growth.last);
@@ -84,7 +90,8 @@ async function restart(
   stage: Stage,
   { data, replication }: Machine,
   { units, order: [litestreamMs = 0, serviceMs = 0] }: { units: Units; order: readonly number[] },
-): Promise<Machine> {
+): Promise<{ machine: Machine; hadCutCommit: boolean }> {
+  let hadCutCommit = false;
   const litestream = async () => {
     if (!units.endsLitestream) return replication;
     replication.kill("SIGKILL");
@@ -96,6 +103,7 @@ async function restart(
   };
   const service = async () => {
     await Bun.sleep(serviceMs);
+    hadCutCommit = hasCutCommit({ data });
     return await stage.startService(data);
   };
   const [next, running] = await Promise.all([litestream(), service()]);
@@ -104,8 +112,13 @@ async function restart(
     next.kill("SIGKILL");
     await Promise.all([running.ended(), next.exited]);
   };
-  return { data, service: running, replication: next, kill: stop, [Symbol.asyncDispose]: stop };
+  const machine = { data, service: running, replication: next, kill: stop, [Symbol.asyncDispose]: stop };
+  return { machine, hadCutCommit };
 }
+
+/** Whether the log ends with a commit that the index does not have. */
+const hasCutCommit = ({ data }: Pick<Machine, "data">): boolean =>
+  (framesWithoutIndex(join(data, "quartermaster.db")) ?? 0) > 0;
 
 /** The commands of `doctor` for a damaged replica. */
 async function resetReplica(stage: Stage, machine: Machine): Promise<Machine> {
@@ -131,7 +144,7 @@ async function stopWithinCommit({ service, data }: Machine): Promise<void> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     service.signal("SIGSTOP");
     Bun.sleepSync(STOPPED_MS);
-    if ((framesWithoutIndex(join(data, "quartermaster.db")) ?? 0) > 0) return;
+    if (hasCutCommit({ data })) return;
     service.signal("SIGCONT");
     await Bun.sleep(CREATE_EVERY_MS * Math.random());
   }
