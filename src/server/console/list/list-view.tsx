@@ -31,7 +31,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
   const isFiltered = filters.some(({ name }) => values[name] !== undefined);
   return (
     <div id="list" data-region>
-      <Views />
+      <Views isUsable={problems.length === 0} />
       <FilterForm filters={filters} values={values} problems={problems} />
       <Total list={{ ...list, problems }} />
       {problems.length > 0 ? (

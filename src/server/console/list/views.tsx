@@ -21,12 +21,15 @@ export const removeViewPath = (id: string): string => `${VIEWS_PATH}/${id}/remov
 export const viewAddress = ({ path, query }: Pick<SavedView, "path" | "query">): string =>
   query === "" ? path : `${path}?${query}`;
 
-/** Views of this list. */
-export function Views() {
+/**
+ * Views of this list.
+ * @param isUsable whether the list shows rows for its address, so that the address can be saved
+ */
+export function Views({ isUsable }: { isUsable: boolean }) {
   const { url, savedViews } = useReader();
   const views = savedViews().filter(({ path }) => path === storedPath(url.pathname));
   const query = viewQuery(url.search);
-  if (views.length === 0 && query === "") return null;
+  if (views.length === 0 && (query === "" || !isUsable)) return null;
   return (
     <div class="views">
       {views.length > 0 && (
@@ -47,7 +50,7 @@ export function Views() {
           </li>
         </ul>
       )}
-      {query !== "" && views.every((view) => view.query !== query) && <SaveView />}
+      {isUsable && query !== "" && views.every((view) => view.query !== query) && <SaveView />}
     </div>
   );
 }

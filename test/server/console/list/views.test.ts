@@ -419,6 +419,12 @@ describe("CON-25 a view that an earlier version stored with values that the list
       expect((await browser.visit(`${LIST}?status=nothing`)).html).not.toContain("asks for values");
     },
   );
+
+  test("cannot be made from a list that shows no rows because of them", async () => {
+    for (const query of ["status=nothing", "columns=zzz"])
+      expect((await browser.visit(`${LIST}?${query}`)).html).not.toContain("Save this view");
+    expect((await browser.visit(`${LIST}?status=active`)).html).toContain("Save this view");
+  });
 });
 
 describe("CON-22 columns in the address of a list", () => {
