@@ -110,6 +110,11 @@ describe("access that ends (INF-13)", () => {
     await client.until(({ isWhole }) => isWhole);
     expect(client.status).toBe(401);
     await exchange.closed;
+    expect(await site.row()).toMatchObject({
+      outcome: "cut",
+      refusal: "inference.user_inactive",
+      httpStatus: 401,
+    });
     client.leave();
   });
 
@@ -187,7 +192,7 @@ describe("limits of time (INF-26)", () => {
     await client.until(({ isWhole }) => isWhole);
     expect([client.status, JSON.parse(String(client.body)).error.code]).toEqual([504, "upstream_timeout"]);
     await exchange.closed;
-    expect(await site.row()).toMatchObject({ outcome: "timeout", httpStatus: null });
+    expect(await site.row()).toMatchObject({ outcome: "timeout", httpStatus: 504 });
     client.leave();
   });
 
@@ -320,6 +325,20 @@ describe("a service that stops (INF-36)", () => {
     expect([site.held, site.forwarding.calls.size]).toEqual([0, 0]);
     long.leave();
     short.leave();
+  });
+
+  test("records the status of a request that was still being sent", async () => {
+    const client = RawClient.post(site.port, CHAT.path, "{", { length: 100 });
+    await waitFor(() => site.forwarding.calls.size === 1);
+    await site.forwarding.drain();
+    await client.until(({ isWhole }) => isWhole);
+    expect(client.status).toBe(503);
+    expect(await site.row()).toMatchObject({
+      outcome: "stopped",
+      refusal: "service.stopping",
+      httpStatus: 503,
+    });
+    client.leave();
   });
 
   test("does not wait if no request runs", async () => {

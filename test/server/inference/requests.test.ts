@@ -287,7 +287,11 @@ describe("the body (INF-19)", () => {
     expect(client.text).toBe("");
     await silence(client);
     expect(client.status).toBe(408);
-    expect(await site.row()).toMatchObject({ outcome: "refused", refusal: "inference.slow_body" });
+    expect(await site.row()).toMatchObject({
+      outcome: "refused",
+      refusal: "inference.slow_body",
+      httpStatus: 408,
+    });
     expect(await client.ended).toBe("closed");
     expect(site.held).toBe(0);
   });

@@ -186,7 +186,11 @@ describe("failures before the first byte of a response have a status (INF-30)", 
       const body = await response.json();
       expect([response.status, body.reason, body.error.code]).toEqual([502, reason, "upstream_failed"]);
       expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|socket|verbose|E[A-Z]+:/);
-      expect(await site.row()).toMatchObject({ outcome: "upstream_closed", refusal: reason });
+      expect(await site.row()).toMatchObject({
+        outcome: "upstream_closed",
+        refusal: reason,
+        httpStatus: 502,
+      });
       expect([upstream.exchanges.length, site.held]).toEqual([1, 0]);
     },
   );
@@ -202,7 +206,7 @@ describe("failures before the first byte of a response have a status (INF-30)", 
     }
     const expected = [502, "api_error", "inference.upstream_unreachable"];
     expect(reasons).toEqual([expected, expected]);
-    expect(await down.row()).toMatchObject({ outcome: "upstream_closed", httpStatus: null });
+    expect(await down.row()).toMatchObject({ outcome: "upstream_closed", httpStatus: 502 });
   });
 });
 

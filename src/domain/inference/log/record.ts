@@ -32,7 +32,7 @@ export interface RequestRow {
   /** canonical path without the query string */
   readonly path: string;
   readonly model: string | null;
-  /** status of the upstream's response or of the refusal that replaced it; null without a response */
+  /** status that the client got, from the upstream or from this service; null if it disconnected before that */
   readonly httpStatus: number | null;
   /** until the upstream's response headers, or until the end without a response */
   readonly upstreamLatencyMs: number;

@@ -168,7 +168,7 @@ export class Forwarder {
   #refuse(open: OpenCall, reason: RefusalReason, outcome: Outcome = "refused"): Response {
     open.controller.abort();
     open.refusal = reason;
-    if (outcome === "refused" || open.status !== null) open.ownStatus = statusOf(reason);
+    open.ownStatus = statusOf(reason);
     this.options.refused(reason);
     open.finish(outcome);
     return refusal(reason, open.call.entry.dialect, open.call.requestId);

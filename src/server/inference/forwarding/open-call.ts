@@ -53,7 +53,7 @@ export class OpenCall {
   pieces = 0;
   /** status of the upstream's head */
   status: number | null = null;
-  /** status of our own response in place of the upstream's; null without a refusal or a head from the upstream */
+  /** status of our own response in place of the upstream's; null if there is none */
   ownStatus: number | null = null;
   isEventStream: boolean | null = null;
   /** of a response that neither declares its length nor comes in chunks */
