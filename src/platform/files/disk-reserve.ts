@@ -1,5 +1,5 @@
-// A file that occupies disk space for the time when another program has filled the disk. A commit that finds no space releases a
-// part of it, so that sign-ins and deletions continue; see write-queue.ts. The service makes the file again when there is space.
+// A file that reserves disk space in case another program fills the disk. A commit that finds no space releases a part of it, so
+// that sign-ins and deletions continue; see write-queue.ts. The service makes the file again when there is space.
 import { randomBytes } from "node:crypto";
 import { existsSync, truncateSync } from "node:fs";
 import { open } from "node:fs/promises";

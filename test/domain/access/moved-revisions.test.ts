@@ -42,7 +42,7 @@ const STATEMENTS: [string, Statement][] = [
   ["changing a user", (tx, { user }) => userRows.updateUser(tx, user, { updatedAtMs: 1 })],
 ];
 
-test.each(STATEMENTS)("%s changes the revision, whatever topic its write names", async (_name, statement) => {
+test.each(STATEMENTS)("%s changes the revision, for any topic of its write", async (_name, statement) => {
   await using world = await createAccessWorld();
   const before = world.db.revision("access");
   await world.db.write((tx) => void statement(tx, world), "clients");

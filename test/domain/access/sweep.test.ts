@@ -47,7 +47,7 @@ test("active rows stay", async () => {
   expect(rowsIn(world)).toEqual(before);
 });
 
-test("an expired device login answers expired_token until it is swept, and is unknown then", async () => {
+test("an expired device login returns expired_token until it is swept, and is then unknown", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestLogin(world);
   world.clock.advance(600 * SECOND_MS + DEVICE_LOGIN_KEPT_MS - 1);
@@ -99,7 +99,7 @@ const fillExpired = (world: LoginWorld, rows: number) =>
   );
 
 test.each([SWEEP_BATCH_ROWS - 1, SWEEP_BATCH_ROWS, SWEEP_BATCH_ROWS + 1])(
-  "%p dead rows all go",
+  "%p dead rows are all removed",
   async (rows) => {
     await using world = await createLoginWorld();
     await fillExpired(world, rows);

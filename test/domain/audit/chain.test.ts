@@ -1,4 +1,4 @@
-// The chain of audit entries, whether they are recorded one by one or many at once.
+// The chain of audit entries that are recorded one by one or in bulk.
 import { expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
 import { digestOf } from "../../../src/domain/audit/chain.ts";
@@ -16,7 +16,7 @@ const eventIn = ({ system }: World): Omit<AuditEvent, "target"> => ({
 
 const entriesOf = ({ db }: World) => db.read.select().from(auditEntries).orderBy(asc(auditEntries.id)).all();
 
-test("every entry is chained to the previous one, however many are written at once", async () => {
+test("every entry is chained to the previous one, also in writes of many entries", async () => {
   await using world = await createWorld();
   const { audit, db } = world;
   const event = eventIn(world);

@@ -21,7 +21,7 @@ async function record(world: World, entries: number): Promise<void> {
   }
 }
 
-/** Changes the file like somebody with access to it. */
+/** Changes the file like a person with access to it. */
 function tamper({ file }: World, ...statements: string[]): void {
   using db = new Database(file);
   for (const sql of statements) db.run(sql);
@@ -101,7 +101,7 @@ test("an empty log is whole", async () => {
   });
 });
 
-test("a verification tolerates entries that are written meanwhile", async () => {
+test("a verification tolerates entries that are written during it", async () => {
   await using world = await createWorld();
   await recordAtOnce(world, WALK_ROWS + 1);
   const written: Promise<void>[] = [];

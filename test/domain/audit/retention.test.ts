@@ -1,5 +1,5 @@
-// The job that removes the oldest audit entries: how many it removes, what remains of the chain, and that nobody can fake a
-// removal.
+// The job that removes the oldest audit entries: how many it removes, what remains of the chain, and that a faked removal is
+// detected.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
@@ -14,7 +14,7 @@ const forget = (world: World, signal = new AbortController().signal) =>
   new AuditLog(world).forget(world.system, { retentionDays: DAYS, signal });
 const verify = (world: World) => new AuditLog(world).verify();
 
-/** Records this many entries at once, named 1, 2, 3 and so on. */
+/** Records this many entries together, named 1, 2, 3 and so on. */
 const record = ({ db, audit, system }: World, entries: number): Promise<void> =>
   db.write((tx) => {
     const targets = Array.from({ length: entries }, (_, index) => String(index + 1));
@@ -24,7 +24,7 @@ const record = ({ db, audit, system }: World, entries: number): Promise<void> =>
 const idsOf = ({ db }: World): number[] =>
   db.read.all<{ id: number }>(sql`SELECT id FROM audit_entries ORDER BY id`).map(({ id }) => id);
 
-/** Changes the file like somebody with access to it. */
+/** Changes the file like a person with access to it. */
 function tamper({ file }: World, ...statements: string[]): void {
   using db = new Database(file);
   for (const statement of statements) db.run(statement);

@@ -33,7 +33,7 @@ test("a login that no other workstation uses ends completely, although its user 
   expect(await answers(clients, other)).toEqual([200, 200]);
 });
 
-test("a login that another workstation reports with stays; only the revoked workstation's grant ends", async () => {
+test("a login of another workstation stays active; only the revoked workstation's grant ends", async () => {
   await using clients = await createClientsWorld();
   await send(clients, clients.ana, "lab-1");
   await clients.report({ instance_id: "lab-2", hostname: "lab-2" });

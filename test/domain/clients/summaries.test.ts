@@ -138,7 +138,7 @@ test("the filter takes a reported revision", async () => {
 test.each([
   [STALE_AFTER_DAYS * DAY_MS - 1, "false"],
   [STALE_AFTER_DAYS * DAY_MS, "true"],
-])("%d ms after its report a client has stale=%s, as its activity says", async (elapsedMs, stale) => {
+])("%d ms after its report a client has stale=%s, like its activity", async (elapsedMs, stale) => {
   await using clients = await createClientsWorld();
   await clients.report();
   clients.world.clock.advance(elapsedMs);

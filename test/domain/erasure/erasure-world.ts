@@ -15,7 +15,7 @@ import { createWorld } from "../../support/world.ts";
 import { reportWith } from "../clients/policies.ts";
 import { managedText } from "../governance/governance-world.ts";
 
-/** Part of another person's address, who stays. */
+/** Part of the address of another person, who stays. */
 export const ANA = "ana@example.org";
 export const JULIANA = "juliana@example.org";
 export const HOST = "workbench-7";

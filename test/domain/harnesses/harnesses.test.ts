@@ -58,7 +58,7 @@ describe("the registry", () => {
     ]);
   });
 
-  test.each(["claude-code", "open-code", "Codex", "", "__proto__", "toString"])("%p is no key", (text) => {
+  test.each(["claude-code", "open-code", "Codex", "", "__proto__", "toString"])("%p is not a key", (text) => {
     expect(isHarnessKey(text)).toBe(false);
   });
 });

@@ -106,7 +106,7 @@ test("SCIM suspends and resumes the same person, who keeps the identity", async 
   expect(await site.signIn({ sub: "leaver", email: "renamed@example.org" })).toBe(X);
 });
 
-test("SSO-35 the log says that the former identity was unlinked", async () => {
+test("SSO-35 the log records that the former identity was unlinked", async () => {
   await using site = await createLeftSite();
   await site.domain.identity.users.create(operatorOf(site), { email: X, role: "member", password });
   const { items } = site.domain.auditLog.list(site.world.organizationId, { perPage: 3 });

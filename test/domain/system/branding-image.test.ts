@@ -35,7 +35,7 @@ describe("CON-97 a logo", () => {
     expect(() => readImage("logo", bytesOf(text))).toThrow(problem);
   });
 
-  test("limits the pixels of a PNG, however small its file is", () => {
+  test("limits the pixels of a PNG, even of a small file", () => {
     const sized = (width: number, height: number): Uint8Array<ArrayBuffer> => {
       const bytes = Uint8Array.fromHex(PNG);
       const view = new DataView(bytes.buffer);

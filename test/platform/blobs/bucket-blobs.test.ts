@@ -34,7 +34,7 @@ async function world(maxBytes = 1_000) {
 const contentOf = async (bytes: AsyncIterable<Uint8Array>): Promise<string> =>
   Buffer.concat(await Array.fromAsync(bytes)).toString();
 
-test("SES-33: an archive goes to the data directory and, once, to the bucket", async () => {
+test("SES-33: an archive is stored in the data directory and, once, in the bucket", async () => {
   const { server, local, blobs, objects } = await world();
   for (const isNew of [true, false])
     expect(await blobs.put(archive(), { maxBytes: 100 })).toEqual({ digest: DIGEST, sizeBytes: 10, isNew });

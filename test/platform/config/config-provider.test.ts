@@ -123,7 +123,7 @@ test.each([
   expect(load({ ...COMPLETE, issuer }).get("identity.oidc.trust_email")).toBe(false);
 });
 
-test("settings without an issuer have no effect, and mode oidc without an issuer locks everybody out: both cause a warning", () => {
+test("settings without an issuer have no effect, and mode oidc without an issuer locks everyone out: both cause a warning", () => {
   expect(load({ client_id: "qm" }, "oidc").warnings).toEqual([
     "identity.oidc.issuer is not set, so these do nothing: identity.oidc.client_id",
     expect.stringContaining("only the first administrator can sign in"),

@@ -710,7 +710,7 @@ suite("own TLS", () => {
   test.each([
     ["serverTlsCert", "/server/tls_key"],
     ["serverTlsKey", "/server/tls_cert"],
-  ])("refuses %s alone and names the missing half", (flag, pointer) => {
+  ])("refuses %s without the other half and names the missing one", (flag, pointer) => {
     expect(problemsOf({ flags: { [flag]: "x.pem" } }).map((problem) => problem.pointer)).toEqual([pointer]);
   });
 
@@ -1319,7 +1319,7 @@ suite("the table", () => {
     ["gateway.provisioner.policy.tpm_limit", 1, KEY_RATE.max],
     ["gateway.provisioner.policy.max_parallel_requests", 1, KEY_RATE.max],
   ];
-  test.each(ranges)("%s goes from %d to %d", (name, min, max) => {
+  test.each(ranges)("%s ranges from %d to %d", (name, min, max) => {
     const taken = [min - 1, min, max, max + 1].map((raw) => accepts(settingOf(name).type, raw));
     expect(taken).toEqual([false, true, true, false]);
   });

@@ -69,7 +69,7 @@ test.each([
   ["of another type", hostKeyOf("ssh-rsa", 60, "ssh-ed25519"), "must be a complete public key"],
   ["that ends in its type", hostKeyOf("ssh-ed25519", 0), "must be a complete public key"],
   ["of three bytes", "ssh-ed25519 AAAA", "must be a complete public key"],
-])("STB-1 a host key %s is refused with what is wrong", (_, key, message) => {
+])("STB-1 a host key %s is refused with its problem", (_, key, message) => {
   expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([expect.stringContaining(`: ${message}`)]);
 });
 

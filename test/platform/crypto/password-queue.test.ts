@@ -19,7 +19,7 @@ const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 };
 
-/** A queue whose work ends when the test says so. */
+/** A queue whose work ends on the test's command. */
 function createWorkspace() {
   const queued = createPasswordQueue();
   const started: string[] = [];

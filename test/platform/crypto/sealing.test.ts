@@ -49,7 +49,7 @@ function reasonOf(action: () => unknown): string {
   return "no error";
 }
 
-test.each(["", "secret", "grüße 🔑", "x".repeat(10_000)])("what was sealed opens again (%#)", (secret) => {
+test.each(["", "secret", "grüße 🔑", "x".repeat(10_000)])("a sealed value opens again (%#)", (secret) => {
   using here = keys();
   const sealing = here.open();
   expect(sealing.open(sealing.seal(secret, "signing-key:1"), "signing-key:1")).toBe(secret);
@@ -151,7 +151,7 @@ test.each([
   ["half written", "c2hvcnQ=", 0o600],
   ["still readable by others", newKey(), 0o644],
 ])(
-  "while a file that is added is %s, the known key stays in use, and then the new one takes over",
+  "the known key stays in use while an added file is %s, and then the new key takes over",
   (_, text, mode) => {
     using here = keys();
     const sealing = here.open();

@@ -99,7 +99,7 @@ test("refuses another user's directory and names its owner", async () => {
   expect(line).toStartWith("data_dir.foreign_owner: the data directory / belongs to root (user id 0)");
 });
 
-test("root becomes the owner of the directory, with its group, before it writes anything", async () => {
+test("root switches to the owner of the directory, with its group, before it writes anything", async () => {
   using folder = scratch();
   const owner = isRoot
     ? { uid: NOBODY, gid: NOBODY - 1 }

@@ -33,7 +33,7 @@ test.each([
   ["below", -0.01, 0],
   ["at", 0, GROUPING_MS],
   ["above", 0.01, GROUPING_MS],
-])("a write that comes %s the time after the commit whose caller got a response", (_, moreMs, waitMs) => {
+])("a write that arrives %s the limit after a commit that answered a caller", (_, moreMs, waitMs) => {
   const gapMs = 1;
   expect(waitAmong(gapMs, gapMs - ANSWERED_MS - moreMs)).toBe(waitMs);
 });

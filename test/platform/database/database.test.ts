@@ -609,7 +609,7 @@ test("a full database is storage.full, nothing is half written, and writes work 
   expect(idsIn(world.db).at(-1)).toBe("c".repeat(200_000));
 });
 
-test("SES-41 a refusal that shares a commit with a write without space stays that refusal, and so does a write that needs no space", async () => {
+test("SES-41 a refusal, and a write that needs no space, keep their results if they share a commit with a write without space", async () => {
   await using world = await createWorld();
   await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1`));
   const outcomes = await Promise.allSettled([

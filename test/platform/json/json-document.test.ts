@@ -113,7 +113,7 @@ test("gives the places of the first problems and counts those beyond the limit",
   expect(keys.slice(-2)).toMatchObject([{ line: PROBLEMS_MAX + 1 }, { detail: "and 3 more" }]);
 });
 
-test("a duplicate key after values of several characters is reported, and what is malformed later is not", () => {
+test("a duplicate key after values of several characters is reported, and later malformed text is not", () => {
   for (const end of ["]", ",?]"]) {
     const { problems } = readAtOnce(`[-1.5, true,\n{"a":null,"a":1}${end}`);
     expect(problems).toMatchObject([{ pointer: "/2/a", line: 2, column: 11 }]);

@@ -179,7 +179,7 @@ describe("limits", () => {
       "a nested element",
       (more: number) => `{"members":[${long},[[${" ".repeat(PART_CHARACTERS_MAX + more - 4)}]],1]}`,
     ],
-    ["a text beside the lists", (more: number) => `{"a":"${part(more)}"}`],
+    ["a text outside of the lists", (more: number) => `{"a":"${part(more)}"}`],
     ["a name", (more: number) => `{"${part(more)}":1}`],
   ])("limits the characters of %s", (_what, textWith) => {
     for (const pieceSize of [50_000, 1_000_000]) {

@@ -1,4 +1,4 @@
-// Numbers that a parser would change: found in JSON, and reported alike in JSON and by both readers of YAML.
+// Numbers that a parser would change: found in JSON, and reported equally in JSON and by both readers of YAML.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { changedNumbersIn, changeOf } from "../../../src/platform/json/numbers.ts";
@@ -47,7 +47,7 @@ test.each([
   ...["9007199254740991", "9007199254740992", "12345678901234567000", "1e22", "1.5e300", "123e20"],
   ...["0.1", "3.14159265358979323846", "0.10000000000000001", "100000000000000000000000", "1e-300"],
   ...["0e-400", "0.0000000000000000000", "-0", "4096", "1.0000000000000000"],
-])("%s is the number that it says", (literal) => {
+])("%s is read as exactly this number", (literal) => {
   expect(read(`{"a":${literal}}`)).toEqual({ content: { a: Number(literal) }, problems: [] });
   expect(read(`a: ${literal}\n`)).toEqual({ content: { a: Number(literal) }, problems: [] });
 });

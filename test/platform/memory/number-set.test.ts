@@ -41,7 +41,7 @@ test.each([0, 31, 32, 63, 32_767, 32_768, 1_000_000])("%i is found, and its neig
   expect([numbers.delete(number), numbers.delete(number), numbers.size]).toEqual([true, false, 0]);
 });
 
-test("a copy is changed alone", () => {
+test("a copy is changed independently", () => {
   const numbers = new NumberSet();
   for (const number of [5, 100]) numbers.add(number);
   const copy = numbers.copy();

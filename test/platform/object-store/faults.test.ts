@@ -43,7 +43,7 @@ async function rawServer(
 
 const SECRETS = /127\.0\.0\.1|localhost|sessions\/|AKIA|X-Amz|Signature=/;
 
-describe("a store that does not answer", () => {
+describe("a store that does not respond", () => {
   test("a request to a silent store fails once, within the limit of all attempts", async () => {
     let connections = 0;
     await using server = await rawServer((_, count) => {
@@ -73,7 +73,7 @@ describe("a store that does not answer", () => {
     await bucketAt(server.origin).check();
   });
 
-  test("tries once more and no further", async () => {
+  test("retries once and no more", async () => {
     let connections = 0;
     await using server = await rawServer((socket, count) => {
       connections = count;
@@ -121,7 +121,7 @@ describe("a store that does not answer", () => {
   });
 });
 
-describe("a store that answers wrongly", () => {
+describe("a store that responds wrongly", () => {
   test("SES-59: a redirect is not followed", async () => {
     await using elsewhere = createS3Server();
     await using server = createS3Server();

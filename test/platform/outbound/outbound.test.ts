@@ -68,11 +68,11 @@ test.each([
   ["another port", "http://127.0.0.1:1/x"],
   ["a path that names a host", "//localhost:PORT/x"],
   ["a path that names a host with backslashes", "\\\\localhost:PORT\\x"],
-  ["a host that only starts alike", "http://127.0.0.1:PORT.example/x"],
+  ["a host that only starts the same", "http://127.0.0.1:PORT.example/x"],
   ["credentials in the URL", "http://a:b@127.0.0.1:PORT/x"],
   ["a file", "file:///etc/passwd"],
   ["inline content", "data:text/plain,x"],
-  ["what is no URL", "http://"],
+  ["text that is not a URL", "http://"],
 ])("%s is refused before anything is sent", async (_, target) => {
   seen = [];
   const outbound = createOutbound({ allowed: [peer()] });
@@ -96,7 +96,7 @@ test("a response of 304 is a response, not a redirect", async () => {
   expect((await outbound.fetch("gateway", "/unchanged", { timeoutMs })).status).toBe(304);
 });
 
-test("a peer that never answers ends with the timeout", async () => {
+test("a request to a silent peer ends with the timeout", async () => {
   const outbound = createOutbound({ allowed: [peer()] });
   expect(await refusal(outbound.fetch("gateway", "/never", { timeoutMs: 1 }))).toEqual({
     kind: "unavailable",

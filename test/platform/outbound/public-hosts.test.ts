@@ -70,7 +70,7 @@ test.each([
   ["2606:4700::1111", true],
   ["localhost", false],
   ["", false],
-])("%p is judged as what it is", (address, isPublic) => {
+])("%p is classified correctly", (address, isPublic) => {
   expect(isPublicAddress(address)).toBe(isPublic);
 });
 

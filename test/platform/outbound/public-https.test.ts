@@ -144,7 +144,7 @@ test("looks up a name once, so that it cannot change", async () => {
   expect(lookups).toBe(1);
 });
 
-test("tries another address of the host if one does not answer", async () => {
+test("tries another address of the host if one does not respond", async () => {
   const hosts = { isPublic: () => true, resolve: async () => [PRIVATE, SERVER] };
   expect(await fetched(server.origin(), { hosts })).toBe(BODY);
 });
@@ -196,7 +196,7 @@ test("does not follow a redirect", async () => {
   expect(server.seen).toHaveLength(2);
 });
 
-test.each(["/missing", "/part"])("an answer other than 200 is refused: %s", async (path) => {
+test.each(["/missing", "/part"])("a response other than 200 is refused: %s", async (path) => {
   expect(await reasonOf(fetched(`${server.origin()}${path}`))).toBe("outbound.refused");
 });
 
@@ -226,7 +226,7 @@ test.each([
   "",
   "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n00",
   "no HTTP at all\r\n\r\n",
-])("refuses an unreadable answer: %p", async (response) => {
+])("refuses an unreadable response: %p", async (response) => {
   using raw = await createRawTlsServer(response);
   expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
 });

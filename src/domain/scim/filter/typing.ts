@@ -32,7 +32,7 @@ const LITERAL_OF: Readonly<Record<AttributeType, string>> = {
 
 export interface Reading {
   type: ResourceTypeName;
-  /** all queried types; tests on attributes of only another type are never true for this type */
+  /** all queried types; a test on an attribute that only another type has is never true for this type */
   scope: readonly ResourceTypeName[];
   refusal: Refusal;
 }

@@ -105,7 +105,7 @@ function selectionOf(filter: SessionFilter): Selection {
 /** Without the hint, SQLite uses an index without the column and reads every session. */
 const byIndex = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
-/** The plus keeps SQLite from using an index of this column, with which it would read every session. */
+/** The plus prevents SQLite from using this column's index, because it would then read every session. */
 function withinOf(
   scope: Exclude<Scope, { kind: "visible" }>,
   status: SessionFilter["status"],

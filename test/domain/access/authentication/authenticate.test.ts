@@ -90,7 +90,7 @@ test.each([
   ["removed", "unauthenticated access.revoked"],
   ["suspended", "unauthenticated access.user_suspended"],
   ["active", "let in"],
-] as const)("shows the current facts about a user who was %s meanwhile", async (status, expected) => {
+] as const)("shows the current facts about a user who has been %s since", async (status, expected) => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   const caller = world.authenticator.known(token);
@@ -292,7 +292,7 @@ test("a token whose signing key was removed is refused although it was verified 
   expect(await bearer(world, token)).toBe("unauthenticated access.token_invalid");
 });
 
-test("invalid tokens take no memory, however many there are", async () => {
+test("invalid tokens take no memory, in any number", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   const keyLookUp = spyOn(world.keys, "find");

@@ -158,7 +158,7 @@ test("keeps a whole new working set after a few rounds, even if an earlier one f
   expect([counts[0], counts.at(-1)]).toEqual([60, 0]);
 });
 
-test("evicts the row that expires first if all were used, whatever its slot", () => {
+test("evicts the row that expires first if all were used, in any slot", () => {
   const slots = 40;
   const keys = neighbors(slots + 1);
   const last = keys.pop() ?? randomKey();

@@ -158,7 +158,7 @@ test("an attempt after the clock went back starts a window of the right length",
   expect(seconds).toBe(60);
 });
 
-test("all counters of a subject are removed together, and none of another subject", async () => {
+test("all counters of a subject are removed together, without those of other subjects", async () => {
   await using world = await createWorld();
   const others = Array.from({ length: 20 }, (_, number) => `other-${number}@example.com`);
   await consumeBudget(world, { part: "192.0.2.1" });

@@ -63,13 +63,13 @@ async function attempts(act: (address: string) => Promise<unknown>): Promise<unk
   return outcomes;
 }
 
-test("one host requests device logins with one budget, whichever of its addresses it uses", async () => {
+test("one host has one budget for device logins across its addresses", async () => {
   await using world = await createLoginWorld({ limits: { deviceCodesPerAddress: 1 } });
   const outcomes = await attempts((address) => requestLogin(world, { address }));
   expect(outcomes).toEqual(["fine", "access.too_many_attempts", "fine"]);
 });
 
-test("one host guesses user codes with one budget, whichever of its addresses it uses", async () => {
+test("one host has one budget for guesses of user codes across its addresses", async () => {
   await using world = await createLoginWorld({ limits: { userCodeGuessesPerAddress: 1 } });
   const actor = (address: string): Actor => ({ ...actorOf(world.user), address });
   const outcomes = await attempts((address) =>
@@ -82,7 +82,7 @@ test("one host guesses user codes with one budget, whichever of its addresses it
   ]);
 });
 
-test("one host guesses passwords with one budget, whichever of its addresses it uses", async () => {
+test("one host has one budget for guesses of passwords across its addresses", async () => {
   await using world = await createLoginWorld();
   let account = 0;
   const guess = (address: string): Promise<unknown> => {

@@ -22,7 +22,7 @@ async function inspecting() {
   return { world, inspect };
 }
 
-test("a user inspects INSPECTIONS_PER_USER sources in a quarter of an hour, whatever other users do", async () => {
+test("a user inspects INSPECTIONS_PER_USER sources in a quarter of an hour, independent of other users", async () => {
   const { world, inspect } = await inspecting();
   await using _ = world;
   for (let at = 0; at < INSPECTIONS_PER_USER; at += 1) expect(await inspect(USER)).toBeUndefined();

@@ -29,7 +29,7 @@ test("refused, expired and redeemed logins accept no event", () => {
   for (const state of ["refused", "expired", "redeemed"] as const) expect(DEVICE_LOGIN[state].on).toEqual({});
 });
 
-test("a login expires at its last millisecond, whatever its state, unless it was redeemed", () => {
+test("a login in any state expires at its last millisecond, unless it was redeemed", () => {
   for (const state of STORED_STATES) {
     expect(stateAt({ state, expiresAtMs: 1_000 }, 999)).toBe(state);
     expect(stateAt({ state, expiresAtMs: 1_000 }, 1_000)).toBe(state === "redeemed" ? "redeemed" : "expired");

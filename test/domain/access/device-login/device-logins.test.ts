@@ -296,7 +296,7 @@ test("only a user can open a login", async () => {
   expect(world.deviceLogins.claimByUserCode(world.system, userCode)).rejects.toThrow("signed-in user");
 });
 
-test("a login that nobody opened cannot be decided", async () => {
+test("an unopened login cannot be decided", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const { actor, loginSessionId } = await signIn(world);

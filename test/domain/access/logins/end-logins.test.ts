@@ -170,7 +170,7 @@ test.each([-1, 0, 1])(
   },
 );
 
-test("ending the logins of several users together ends nobody else's", async () => {
+test("ending the logins of several users together ends no other logins", async () => {
   const { world, first, other } = await withLogins();
   await using _ = world;
   const end = (userIds: readonly string[]) =>

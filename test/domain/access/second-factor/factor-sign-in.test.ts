@@ -44,7 +44,7 @@ test("the shared secret and codes of RFC 6238 appendix B give the codes of the R
   ]);
 });
 
-test("a user without a factor signs in with the password alone", async () => {
+test("a user without a factor signs in with only the password", async () => {
   await using world = await createFactorWorld();
   const { session } = await world.sessions.signIn({
     ...ORIGIN,
@@ -54,7 +54,7 @@ test("a user without a factor signs in with the password alone", async () => {
   expect(world.sessions.find(session.token)?.confirmedAtMs).toBe(world.clock.nowMs());
 });
 
-test("after the password of a user with a factor there is no session until the code is right", async () => {
+test("a user with a factor gets no session until the code after the password is right", async () => {
   await using world = await createFactorWorld();
   const app = await addApp(world);
   const before = sessionsIn(world);
@@ -228,10 +228,10 @@ test("a passkey signs in and its response counts once", async () => {
 test.each<[string, Lie]>([
   ["of another origin", { origin: "https://control.example.com.evil.example" }],
   ["of another relying party", { rpId: "evil.example" }],
-  ["to a challenge that nobody issued", { challenge: "AAAA" }],
+  ["to a challenge that was never issued", { challenge: "AAAA" }],
   ["without user verification", { flags: FLAGS.present }],
   ["without user presence", { flags: FLAGS.verified }],
-])("a passkey answer %s is refused", async (_name, lie) => {
+])("a passkey response %s is refused", async (_name, lie) => {
   await using world = await createFactorWorld();
   const passkey = await addPasskey(world);
   const attempt = await attemptOf(world);

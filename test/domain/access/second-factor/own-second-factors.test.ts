@@ -104,7 +104,7 @@ test("the first factor makes every other session unconfirmed", async () => {
   expect(world.ownFactors.isConfirmed(third)).toBe(true);
 });
 
-test("a passkey answer confirms one session, once", async () => {
+test("a passkey response confirms one session, once", async () => {
   await using world = await createFactorWorld();
   const passkey = await addPasskey(world);
   const [session, other] = [
@@ -131,7 +131,7 @@ test("an ended session is not confirmed", async () => {
   );
 });
 
-test("recovery codes come with the first factor, are replaced on demand, and go with the last one", async () => {
+test("recovery codes are created with the first factor, replaced on demand, and removed with the last one", async () => {
   await using world = await createFactorWorld();
   const { recoveryCodes: first } = await addApp(world);
   const session = await sessionOf(world);

@@ -60,7 +60,7 @@ test("the right password opens a session that the cookie's token finds", async (
   });
 });
 
-test("an unknown account, a wrong password and a suspended user fail alike", async () => {
+test("an unknown account, a wrong password and a suspended user get the same error", async () => {
   await using world = await createAccessWorld();
   const message = (attempt: Attempt) => world.sessions.signIn(request(attempt)).catch(String);
   const wrong = await message({ password: "wrong" });

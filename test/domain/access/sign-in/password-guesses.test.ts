@@ -1,4 +1,4 @@
-// Wrong passwords: nobody can lock an account for everybody, and a browser that has signed in before has its own counter.
+// Wrong passwords: they never lock an account for everyone, and a browser that has signed in before has its own counter.
 import { expect, test } from "bun:test";
 import { LoginSessions } from "../../../../src/domain/access/sign-in/login-sessions.ts";
 import { forgetGuesses } from "../../../../src/domain/access/sign-in/password-guesses.ts";

@@ -79,7 +79,7 @@ test.each([
   ["an issue time that is text", { iat: String(NOW) }],
   ["an issue time after the tolerance", { iat: NOW + CLOCK_TOLERANCE_SECONDS + 1 }],
   ["a start after the tolerance", { nbf: NOW + CLOCK_TOLERANCE_SECONDS + 1 }],
-  ["a grant that is no text", { grant_id: 7 }],
+  ["a grant that is not text", { grant_id: 7 }],
   ["an empty grant", { grant_id: "" }],
   ["a scope that is a list", { scope: ["governance:read"] }],
 ])("a token of our key with %s is refused", async (_name, change) => {

@@ -201,7 +201,7 @@ test("a user who was suspended after approving gets nothing", async () => {
   expect(world.db.read.select().from(grants).all()).toEqual([]);
 });
 
-test("a user whose row alone says suspended gets nothing, although the approval is still there", async () => {
+test("a user who is suspended only in the row gets nothing, although the approval still exists", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world);
   await world.db.write((tx) => void tx.update(users).set({ status: "suspended" }).run());
@@ -209,7 +209,7 @@ test("a user whose row alone says suspended gets nothing, although the approval 
   expect(world.db.read.select().from(grants).all()).toEqual([]);
 });
 
-test("a spent code is unknown, however often it is sent", async () => {
+test("a spent code stays unknown when it is sent again", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world);
   expect(await poll(world, deviceCode)).toBe("fine");

@@ -94,7 +94,7 @@ test("the successor and the one after it are the same after a new sealing key", 
   }
 });
 
-test("losing the sealing key within the grace window signs nobody out", async () => {
+test("losing the sealing key within the grace window ends no login", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const { refresh_token: before } = await refresh(world, refreshToken);

@@ -227,7 +227,7 @@ test.each([
   [FAMILY_TOKENS_MAX, "fine"],
   [FAMILY_TOKENS_MAX + ROTATIONS_PER_CLEANUP, "invalid_grant"],
 ] as const)(
-  "a family with %p tokens within one grace window answers the oldest: %p",
+  "a family with %p tokens within one grace window accepts the oldest: %p",
   async (tokens, response) => {
     await using world = await createLoginWorld();
     const { refreshToken } = await logIn(world);
@@ -285,7 +285,7 @@ test("a token of an active family whose own month has passed is a former one, sw
   expect(revokedReasonOf(world, grantId)).toBe("refresh_token_reused");
 });
 
-/** @returns the changes after somebody else presents the token: none */
+/** @returns the changes after another caller presents the token: none */
 async function expectNothingFrom(world: LoginWorld, forged: string) {
   const before = [
     world.db.read.select().from(grants).all(),

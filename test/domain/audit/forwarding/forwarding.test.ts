@@ -39,7 +39,7 @@ function createReceiver() {
 const forwardingTo = (world: World, auditReceiver: Receiver | undefined) =>
   new AuditForwarding({ ...world, auditLog: new AuditLog(world), auditReceiver });
 
-test("FWD-1 every entry is sent in order, in batches, and only once if all goes well", async () => {
+test("FWD-1 every entry is sent in order, in batches, and only once without failures", async () => {
   await using world = await createWorld();
   const { receiver, taken } = createReceiver();
   await record(world, BATCH_ENTRIES_MAX + 1);

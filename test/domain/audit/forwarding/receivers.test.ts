@@ -83,7 +83,7 @@ test("FWD-4 an https receiver gets one JSON object per line, with the header of 
   ]);
 });
 
-test.each([302, 400, 413, 429, 503])("FWD-4 the answer %d confirms nothing", async (code) => {
+test.each([302, 400, 413, 429, 503])("FWD-4 the response %d confirms nothing", async (code) => {
   status = code;
   expect(sendByHttps([entryOf(1)])).rejects.toMatchObject({ kind: "unavailable" });
 });

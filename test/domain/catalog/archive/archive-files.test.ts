@@ -39,7 +39,7 @@ test("files up to the requested size are shown with their bytes; larger files an
   }
 });
 
-test("the stream of an archive that is refused ends, so that nothing stays open", async () => {
+test("the stream of a refused archive ends, so that nothing stays open", async () => {
   const noise = crypto.getRandomValues(Buffer.alloc(60_000));
   const bytes = tarGzOf(tarFile("/absolute"), ...Array.from({ length: 10 }, () => tarFile("more", noise)));
   let hasEnded = false;

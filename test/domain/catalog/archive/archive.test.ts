@@ -81,7 +81,7 @@ describe("an archive is accepted", () => {
       "ordinary modes of files and folders",
       [tarEntry({ name: "a", mode: "0000755" }), tarEntry({ name: "b", mode: "" })],
     ],
-    ["a mode that names the type of file, too", [tarEntry({ name: "a", mode: "0100644" })]],
+    ["a mode that also contains the type of file", [tarEntry({ name: "a", mode: "0100644" })]],
     ["three dots", [tarFile("...")]],
     ["a type flag of NUL, as old archivers write it", [tarEntry({ name: "a", type: "\0" }, "body")]],
     [
@@ -421,7 +421,7 @@ describe("a damaged or ambiguous archive is refused", () => {
   test.each([
     ["a wrong header checksum", [tarEntry({ name: "b", checksum: 1 })], "not_tar"],
     ["an unknown format", [tarEntry({ name: "b", magic: "\0\0\0\0\0\0\0\0" })], "not_tar"],
-    ["a size that is no number", [tarEntry({ name: "b", size: "12zz" })], "corrupt"],
+    ["a size that is not a number", [tarEntry({ name: "b", size: "12zz" })], "corrupt"],
     ["no size", [tarEntry({ name: "b", size: "" })], "corrupt"],
     ["a negative size", [tarEntry({ name: "b", size: new Uint8Array(12).fill(0xff) })], "file_too_large"],
     ["a folder with a size", [tarEntry({ name: "b", type: "5", size: 512 }), tarFile("c")], "corrupt"],

@@ -143,7 +143,7 @@ describe("an archive that breaks a rule for new archives", () => {
     expect(contents?.listed.map(({ path }) => path)).toEqual(["Readme", "README"]);
   });
 
-  test("is no longer read once the user has stopped the check", async () => {
+  test("is no longer read after the user has stopped the check", async () => {
     await store(OUTDATED);
     const signal = AbortSignal.abort(new Error("stopped"));
     await expect(catalog.outdatedRules(SHA256, { signal })).rejects.toThrow("stopped");

@@ -139,7 +139,7 @@ const entryFor = (id: string, bytes: Uint8Array, more: object = {}) => ({
 
 interface Forgery {
   packages?: readonly unknown[];
-  /** the bytes of the archives, with the right names and digests unless `members` says otherwise */
+  /** the bytes of the archives, with the right names and digests unless `members` overrides them */
   archives?: readonly Uint8Array[];
   manifest?: object;
   signer?: typeof signer;
@@ -382,7 +382,7 @@ describe("before anything is written, an import refuses", () => {
     ]);
   });
 
-  test("an archive that the bundle leaves out and that was lost here, though its record still exists", async () => {
+  test("an archive that the bundle omits and whose stored file was lost", async () => {
     await seed(home, [{ id: "skill", bytes: SKILL, ...skills }]);
     await importing(await exported());
     rmSync(away.blobs.path(parseDigest(sha256Hex(SKILL))));

@@ -101,14 +101,14 @@ async function importWhile(
 }
 
 describe("while an import stores archives", () => {
-  test("a policy that is published meanwhile keeps its packages in the catalog", async () => {
+  test("a policy that is published during the import keeps its packages in the catalog", async () => {
     await seed("used");
     const outcome = await importWhile(() => publish("used"));
     expect(outcome).toBe("catalog.dangling: revision 2 of the policy names used; nothing was changed");
     expect(ids()).toEqual(["used"]);
   });
 
-  test("a package that is added meanwhile is not removed if the policy names it", async () => {
+  test("a package that is added during the import is not removed if the policy names it", async () => {
     await publish("used");
     expect(await importWhile(() => seed("used"))).toStartWith(
       "catalog.dangling: revision 2 of the policy names used",
@@ -116,12 +116,12 @@ describe("while an import stores archives", () => {
     expect(ids()).toEqual(["used"]);
   });
 
-  test("a package that is added meanwhile is removed if no policy names it", async () => {
+  test("a package that is added during the import is removed if no policy names it", async () => {
     expect(await importWhile(() => seed("unused"))).toBe("removed unused");
     expect(ids()).toEqual(["new"]);
   });
 
-  test("a package that is added meanwhile is removed if that is allowed", async () => {
+  test("a package that is added during the import is removed if removals are allowed", async () => {
     await publish("used");
     expect(await importWhile(() => seed("used"), { allowDangling: true })).toBe("removed used");
     expect(ids()).toEqual(["new"]);

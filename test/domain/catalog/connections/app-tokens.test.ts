@@ -104,7 +104,7 @@ describe("SRC-13 a token of an app", () => {
     ["with an error", () => new Response("", { status: 500 }), "source.host_down"],
     ["with another name", () => movedTo("/repositories/1/installation"), "source.renamed"],
     ["from elsewhere", () => movedTo("https://other.example/"), "source.bad_answer"],
-  ])("reports the reason if the host answers %s", async (_, answer, reason) => {
+  ])("reports the reason if the host responds %s", async (_, answer, reason) => {
     host.instead = (request) => (request.url.endsWith("/installation") ? answer() : undefined);
     expect(await reasonOf(site.inspect())).toBe(reason);
   });

@@ -289,7 +289,7 @@ describe("a host", () => {
     expect(workLeft()).toEqual([]);
   });
 
-  test("has answers of limited length", async () => {
+  test("has responses of limited length", async () => {
     const answered = async (length: number) => {
       host.instead = (request) =>
         request.url.endsWith("/acme/tools")
@@ -305,7 +305,7 @@ describe("a host", () => {
     expect(await answered(ANSWER_BYTES_MAX + 1)).toBe("source.bad_answer");
   });
 
-  test("gives up on a host that never answers (SRC-14)", async () => {
+  test("aborts if a host never responds (SRC-14)", async () => {
     await using slow = await createMirrorSite([connectionTo(host)], { inspectionMsMax: 50 });
     const never = Promise.withResolvers<Response>();
     archiveIs(() => never.promise);

@@ -86,7 +86,7 @@ describe("a mirrored archive", () => {
     expect(one.facts.paths).toEqual(["a", "b/c"]);
   });
 
-  test("has the same bytes whether a large file comes in its place or later (SRC-20)", async () => {
+  test("has the same bytes if a large file arrives in its place or later (SRC-20)", async () => {
     const large = Array.from({ length: DOWNLOAD_SCAN_BYTES_MAX / 4 + 9 }, (_, at) => `${at}\n`).join("");
     const files = [file("a/b", "1"), file("a.b", "2"), file("big", large), file("c", "3"), file("é", "4")];
     const { bytes, facts } = await mirrored(tarGzOf(...files));
@@ -215,7 +215,7 @@ describe("anything but the archive of a repository", () => {
   test.each([
     ["text", Buffer.from("<!doctype html>")],
     ["half an archive", whole.subarray(0, whole.byteLength / 2)],
-    ["something that is no tar", Buffer.from(Bun.gzipSync("text"))],
+    ["something that is not a tar archive", Buffer.from(Bun.gzipSync("text"))],
     ["two folders", tarGzOf(tarFile("a/x"), tarFile("b/x"))],
     ["a file without a folder", tarGzOf(tarFile("a"))],
   ])("is refused: %s", async (_, bytes) => {

@@ -29,7 +29,7 @@ test("the example of the catalog gets the layouts that its file has", async () =
 
 test.each<[string, string[], string | undefined]>([
   ["the folder of skills", ["skills/one/SKILL.md"], "skills"],
-  ["the folder of several skills, whatever its name", ["guides/a/SKILL.md", "guides/b/SKILL.md"], "guides"],
+  ["the folder of several skills, under any name", ["guides/a/SKILL.md", "guides/b/SKILL.md"], "guides"],
   ["the folder of the only skill", ["review/SKILL.md"], "review"],
   ["the root of the archive", ["SKILL.md", "notes.md"], "."],
   ["the skills nearest to the root", ["examples/skills/x/SKILL.md", "skills/y/SKILL.md"], "skills"],

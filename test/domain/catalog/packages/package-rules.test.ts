@@ -47,7 +47,7 @@ describe("valid members", () => {
     ["a platform with an underscore", valid({ platform_sources: { "linux-x86_64": source } })],
     ["an adapter with nothing in it", adapted({})],
     ["every path of a normal form", adapted({ plugin_dir: "./a/./b/", hooks_file: "a//b", agents_dir: "." })],
-    ["hooks alone for claude, whose middle generation takes them", adapted({ hooks_file: "h" }, "claude")],
+    ["only hooks for claude, whose middle generation accepts them", adapted({ hooks_file: "h" }, "claude")],
     ["everything for kimi", adapted({ agents_dir: "a", hooks_file: "h", plugins: ["p"] }, "kimi")],
     ["plugin modules for opencode", adapted({ agents_dir: "a", plugins: ["p.ts"] }, "opencode")],
     ["a helper with a default path", adapted({ helpers: { "my.tool": { paths: { default: "bin/t" } } } })],
@@ -427,7 +427,7 @@ describe("limits", () => {
 });
 
 describe("the list as a whole", () => {
-  test.each([[{}], ["packages"], [null], [undefined], [3]])("%p is no list", (input) => {
+  test.each([[{}], ["packages"], [null], [undefined], [3]])("%p is not a list", (input) => {
     expect(pointersOf(input)).toEqual([""]);
   });
 
@@ -485,7 +485,7 @@ describe("messages name the valid form", () => {
 });
 
 describe("the shape of the response", () => {
-  test("contains defaults and nothing invented", () => {
+  test("contains defaults and nothing else", () => {
     const variants = [{ introduced: "2.0.12", plugin_dir: "p" }];
     const input = valid({
       sha256: DIGEST.toUpperCase(),

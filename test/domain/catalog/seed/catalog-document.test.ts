@@ -34,7 +34,7 @@ describe("valid files", () => {
   const rows: [string, string][] = [
     ["a plain list", ONE],
     [
-      "a section of a deployment file beside others",
+      "a section of a deployment file with other sections",
       `governance: { x: [1] }\npackage_catalog:\n  packages:\n${indented}\n`,
     ],
     ["JSON", JSON.stringify(json)],

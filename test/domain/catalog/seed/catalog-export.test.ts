@@ -1,4 +1,4 @@
-// Parsing the exported catalog gives the same catalog, whatever its texts and settings contain.
+// Parsing the exported catalog gives the same catalog, with any texts and settings.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";

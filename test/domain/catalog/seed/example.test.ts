@@ -26,7 +26,7 @@ describe("the example catalog", () => {
     expect(local).toHaveLength(1);
   });
 
-  test.each(local)("$id: the archive beside it has the digest and stays small", ({ source_ref, sha256 }) => {
+  test.each(local)("$id: its archive has the digest and stays small", ({ source_ref, sha256 }) => {
     const file = new URL(source_ref, folder);
     expect(createHash("sha256").update(readFileSync(file)).digest("hex")).toBe(sha256);
     expect(statSync(file).size).toBeLessThan(4096);

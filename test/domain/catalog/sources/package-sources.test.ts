@@ -273,7 +273,7 @@ describe("a public repository", () => {
     ["a short commit", COMMIT.slice(1)],
     ["another path", `../${COMMIT}`],
     ["a document", JSON.stringify({ sha: COMMIT })],
-  ])("is refused if the provider answers %s for its commit", async (_name, answer) => {
+  ])("is refused if the provider responds %s for its commit", async (_name, answer) => {
     answers["/repos/owner/tool.js/commits/main"] = () => new Response(answer);
     expect(await reasonOf("github:owner/tool.js@main")).toBe("package_source.no_commit");
     expect(server.seen).toHaveLength(1);
@@ -376,7 +376,7 @@ describe("a repository of a connection", () => {
     }
   });
 
-  test("has an unknown connection, whatever the setting and a public source beside it", async () => {
+  test("has an unknown connection, for any setting and with a public source", async () => {
     const request = { connection_id: "x", repository: "a/b", ref: "main", source_ref: toolUrl() };
     const unknown = ["not_found", "package_source.unknown_connection"];
     expect(await refusedAs(request)).toEqual(unknown);

@@ -109,7 +109,7 @@ describe("SRC-26 the packages of the policy", () => {
     expect(site.sources.mirrors.states.of(site.world.organizationId, "host").reason).toBe("source.host_down");
   });
 
-  test.each([500, 429])("wait if the host answers %i, and come first at the next check", async (status) => {
+  test.each([500, 429])("wait if the host responds %i, and come first at the next check", async (status) => {
     await publish("guide", "main");
     await publish("tagged", "v1.0.0");
     host.instead = ({ url }) => (url.endsWith("/main") ? new Response("", { status }) : undefined);

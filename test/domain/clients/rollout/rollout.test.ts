@@ -113,7 +113,7 @@ test("CON-63 is sampled each minute for a day, then each hour, for 30 days, and 
 });
 
 test.each([
-  ["a fleet that is counted at once", 0, 0],
+  ["a fleet that is counted in one step", 0, 0],
   ["a fleet that takes a while", 10, 200],
   ["a large fleet", 1_000, SHARED_MS_MAX],
 ])(

@@ -139,12 +139,12 @@ describe("the version of a harness", () => {
 
   test.each<[string, Record<string, unknown>, Evaluation]>([
     [
-      "is no matter where the client does not support the harness",
+      "is ignored if the client does not support the harness",
       { client_supported: false, version: "9" },
       differs("codex: the client does not support it"),
     ],
     ["must be there", { version: undefined }, differs("codex: no version was reported")],
-    ["is read from the raw text where it is missing", { version: "", raw_version: "0.145.0" }, MATCHES],
+    ["is read from the raw text if it is missing", { version: "", raw_version: "0.145.0" }, MATCHES],
     ["is found in the raw text", { version: undefined, raw_version: "codex-cli v0.145.0 (x)" }, MATCHES],
     [
       "must be below the certified ceiling",
@@ -196,7 +196,7 @@ describe("packages", () => {
       differs("other (codex): is not expected"),
     ],
     [
-      "must be applied, and tell why not",
+      "must be applied, or report the reason",
       [reportedPackage({ state: "failed", error: " no network " })],
       differs("review (codex): is failed: no network"),
     ],
@@ -211,11 +211,11 @@ describe("packages", () => {
     ],
     ["may write the digest in capitals", [reportedPackage({ sha256: DIGEST.toUpperCase() })], MATCHES],
     [
-      "of harnesses out of scope are no matter",
+      "of harnesses out of scope are ignored",
       [reportedPackage(), reportedPackage({ harness: "kimi" })],
       MATCHES,
     ],
-    ["that have no id are no packages", [reportedPackage(), { harness: "codex" }], MATCHES],
+    ["that have no id are not packages", [reportedPackage(), { harness: "codex" }], MATCHES],
   ])("%s", (_, packages, evaluation) => {
     expect(evaluated({ packages })).toEqual(evaluation);
   });

@@ -260,7 +260,7 @@ describe("an attempt that is registered but not yet written", () => {
     expect(world.upstream.calls).toBe(before + 1);
   });
 
-  test("is joined once it is written, too", async () => {
+  test("is also joined once it is written", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     const attempt = await heldAttempt(world, () => ask(world, user));

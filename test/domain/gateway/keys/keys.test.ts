@@ -570,7 +570,7 @@ test("keys that are marked as due are the ready ones of the named users", async 
   expect(due).toEqual([true, false, false]);
 });
 
-test("USE-2 only keys in their overlap are due with the end of access, not what is tried again or waits for another reason", async () => {
+test("USE-2 the end of access makes only keys in their overlap due, not retries or keys that wait for another reason", async () => {
   await using world = await createGatewayWorld();
   const [user, other] = [await world.addUser("ana@example.org"), await world.addUser("bob@example.org")];
   const nowMs = world.clock.nowMs();

@@ -110,13 +110,18 @@ describe("the provisioner is called", () => {
   const error = { state: "error", problem: "out of order" } as const;
 
   test.each<[string, KeyRow | undefined, Partial<ProvisionConditions>, string | undefined]>([
-    ["where there is no row", undefined, {}, "missing"],
+    ["if there is no row", undefined, {}, "missing"],
     ["not for a healthy key", row(), {}, undefined],
     ["not for a requested key that is healthy", row(), { manual: true }, undefined],
     ["for a healthy key by force", row(), { force: true }, "reconciliation_due"],
     ["for a key that is due now", row({ nextAttemptAtMs: NOW }), {}, "reconciliation_due"],
     ["not at the end of what can be planned", row({ nextAttemptAtMs: NOW + 1_000 }), {}, undefined],
-    ["beyond what can be planned", row({ nextAttemptAtMs: NOW + 1_001 }), {}, "reconciliation_due"],
+    [
+      "beyond the latest time that can be planned",
+      row({ nextAttemptAtMs: NOW + 1_001 }),
+      {},
+      "reconciliation_due",
+    ],
     ["not for a key that is never due", row({ nextAttemptAtMs: null }), {}, undefined],
     ["for another configuration", row(), { configurationDigest: "second" }, "configuration_changed"],
     [
@@ -136,7 +141,7 @@ describe("the provisioner is called", () => {
     ["for an error, manually", row(error), { manual: true }, "missing"],
     ["for an error that is due", row({ ...error, nextAttemptAtMs: NOW }), {}, "missing"],
     ["for an error of another configuration", row(error), { configurationDigest: "second" }, "missing"],
-    ["not for an error by force alone", row(error), { force: true }, undefined],
+    ["not for an error only because of force", row(error), { force: true }, undefined],
     [
       "for a rejected key",
       row({ state: "invalid", invalidatedAtMs: NOW }),

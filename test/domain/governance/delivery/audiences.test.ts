@@ -91,12 +91,12 @@ test("reports every problem of users and groups of one audience", () => {
   ]);
 });
 
-test("a group that was named before and is gone since may stay", () => {
+test("a group that was named before and has been removed since may stay", () => {
   const former = { one: { scope: "users" as const, user_ids: [], group_ids: ["gone"] } };
   expect(faultsOf({ one: { scope: "users", group_ids: ["gone", "group-1"] } }, member, former)).toEqual([]);
 });
 
-test("a user who was named before and erased since may stay", () => {
+test("a user who was named before and has been erased since may stay", () => {
   const problems: { pointer: string; detail: string }[] = [];
   const former = { one: { scope: "users" as const, user_ids: ["user-0"] } };
   const check = { ...here, former, findUser: () => undefined };

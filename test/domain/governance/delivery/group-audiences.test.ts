@@ -56,7 +56,7 @@ test("members immediately get the package, and lose it when they leave, without 
   expect(governance.summarize(organizationId, ana)?.packages).toBe(0);
 });
 
-test("the delivered document says nothing of groups", async () => {
+test("the delivered document contains no groups", async () => {
   const staff = await createGroup("Staff", [ana]);
   await publish({ guide: { scope: "users", group_ids: [staff] } });
   const text = new TextDecoder().decode(viewOf(ana).bytes);

@@ -25,7 +25,7 @@ describe("a section of the file", () => {
     });
   });
 
-  test("publishes nothing for a section without changes, whatever its own revision text is", async () => {
+  test("publishes nothing for a section without changes, with any revision text", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     expect(await world.start(withTtl(60, { revision: "other" }))).toMatchObject({ outcome: "unchanged" });
     expect(world.count()).toBe(1);
@@ -204,7 +204,7 @@ test("a package that the file removes ends with the uses that the dashboard has 
   expect(world.inForce().document).toMatchObject({ packages: [], ttl_seconds: 60 });
 });
 
-test("a package that file and dashboard added alike has the uses of the file", async () => {
+test("a package that file and dashboard added equally has the uses of the file", async () => {
   const one = packageOf("one", { adapters: { codex: { skills_dir: "s" } } });
   const overrides = { one: { enabled: false, settings: {} } };
   await using world = await createGovernanceWorld(sectionOf({}));
@@ -217,7 +217,7 @@ test("a package that file and dashboard added alike has the uses of the file", a
   expect(world.inForce().document.harnesses.codex?.package_overrides).toEqual(overrides);
 });
 
-test("different uses of a package that file and dashboard added alike are a conflict, and the dashboard's stays", async () => {
+test("different uses of a package that file and dashboard added equally are a conflict, and the dashboard's stays", async () => {
   const one = packageOf("one", { adapters: { codex: { skills_dir: "s" } } });
   const use = { one: { settings: { level: 1 } } };
   const mcp = { codex: [{ name: "own", command: "/own" }] };

@@ -54,7 +54,7 @@ describe("the document in a text", () => {
     ["a tag", `!${"x".repeat(100_000)} a`],
     ["a directive", `%${"x".repeat(100_000)}\n---\na`],
     ["a block header", `a: |${"x".repeat(100_000)}`],
-  ])("has problems that repeat a part of %s, however long it is", (_name, text) => {
+  ])("has problems that repeat a part of %s at any length", (_name, text) => {
     const { problems } = readDocumentText(text);
     expect(problems.length).toBeGreaterThan(0);
     for (const { detail } of problems)

@@ -36,7 +36,7 @@ describe("valid documents", () => {
     });
   });
 
-  test("the safe default allows every harness and demands nothing", () => {
+  test("the safe default allows every harness and requires nothing", () => {
     const { document, problems } = readDocument(safeDefault(), { gateway: false });
     expect(problems).toEqual([]);
     expect(document).toEqual(safeDefault());
@@ -185,7 +185,7 @@ describe("names invalid places by their pointer", () => {
       documentWith({ allowed_harnesses: ["codex", "claude-code"] }),
       ["/allowed_harnesses/1"],
     ],
-    ["a harness nobody knows", documentWith({ harnesses: { vim: {} } }), ["/harnesses/vim"]],
+    ["an unknown harness", documentWith({ harnesses: { vim: {} } }), ["/harnesses/vim"]],
     ["an alias as a key", documentWith({ harnesses: { "open-code": {} } }), ["/harnesses/open-code"]],
     ["a harness that is null", documentWith({ harnesses: { codex: null } }), ["/harnesses/codex"]],
     ["harnesses as a list", documentWith({ harnesses: [] }), ["/harnesses"]],
@@ -235,7 +235,7 @@ describe("names invalid places by their pointer", () => {
       ["/gateway/auth_style"],
     ],
     [
-      "what is for delivery only",
+      "a member for delivery only",
       documentWith({ gateway: { type: "litellm", token: "a", proxy_url: "b" } }),
       ["/gateway/proxy_url", "/gateway/token"],
     ],

@@ -23,7 +23,7 @@ describe("a text with problems", () => {
     expect((await drafts.savePolicy(world.ana, corrected, required)).document.required).toBe(true);
   });
 
-  test("is discarded alone, and only the version that was read", async () => {
+  test("is discarded separately, and only in the version that was read", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const valid = { managedConfigYaml: "model: z # ours" };

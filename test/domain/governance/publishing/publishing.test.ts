@@ -166,7 +166,7 @@ describe("the policy", () => {
   });
 });
 
-describe("two authors at once", () => {
+describe("two concurrent authors", () => {
   test("exactly one succeeds, and the other gets the error that the policy has changed", async () => {
     await using world = await createGovernanceWorld();
     const base = world.inForce().id;

@@ -13,7 +13,7 @@ const extend = (
   more: object = {},
 ) => governance.publishing.publishExtensions(admin, { baseRevision: inForce().id, packages, ...more });
 
-test("a revision is named with what it did, the newest first", async () => {
+test("a revision is listed with its changes, the newest first", async () => {
   await using world = await createGovernanceWorld();
   const ben = (await world.signedIn("member")).user.id;
   const packageAudiences = { guide: { scope: "users", user_ids: [ben] } };

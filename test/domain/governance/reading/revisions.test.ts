@@ -170,7 +170,7 @@ test("a printed policy can be applied again in gateway mode; another gateway blo
   expect(documents.check(organizationId, other)[0]).toMatchObject({ pointer: "/gateway" });
 });
 
-test("a new version of this program alone changes no policy", async () => {
+test("a new version of this program does not change the policy", async () => {
   const section = {
     revision: "x",
     allowed_harnesses: ["codex"],

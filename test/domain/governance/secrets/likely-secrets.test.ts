@@ -108,7 +108,7 @@ describe("CON-144 a value under this name is a secret", () => {
     ...["model", "max_tokens", "maxTokens", "key", "author", "authority", "token_count", "bypass"],
     ...["tokenizer", "compass", "api_key_env", "bearer_token_env_var", "password_length", "no_auth"],
     ...["secret_file", "keyboard", "passenger", "use_cookies"],
-  ])("%s is no such name", (name) => expect(foundIn({ [name]: "abc" })).toEqual([]));
+  ])("%s is not such a name", (name) => expect(foundIn({ [name]: "abc" })).toEqual([]));
 
   test.each([
     ["an empty text", ""],
@@ -116,7 +116,7 @@ describe("CON-144 a value under this name is a secret", () => {
     ["a path in the home folder", "~/.token"],
     ["a reference", `$\{TOKEN}`],
     ["the name of a variable", "GITHUB_TOKEN"],
-    ["a word that says there is none", "none"],
+    ["a word that means none", "none"],
     ["true", true],
     ["null", null],
   ])("does not treat %s as a secret", (_, value) => expect(foundIn({ token: value })).toEqual([]));

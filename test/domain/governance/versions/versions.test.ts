@@ -38,7 +38,7 @@ describe("a version", () => {
       "does not satisfy the required >=2, <3",
     ],
     [
-      "outside of the range does not, whatever is opted into",
+      "outside of the range does not, with any opt-in",
       asking(">=3", true),
       "claude",
       "2.9.9",

@@ -295,7 +295,7 @@ describe("what voids an open link", () => {
 });
 
 describe("giving a link", () => {
-  test("has its guards in order, and a check without effect says the same", async () => {
+  test("has its guards in order, and a check without effect returns the same", async () => {
     await using world = await createLinkWorld();
     const { admin, ada, links, operator } = world;
     const refusal = async (actor: Actor = actorOf(admin), id = ada.id) => {

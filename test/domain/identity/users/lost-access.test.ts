@@ -63,7 +63,7 @@ test.each([
   expect(world.losses).toEqual(lost.map((each) => ({ userId: user.id, lost: each })));
 });
 
-test("an administrator who stays one keeps the invitations, and the response counts none", async () => {
+test("a user who stays an administrator keeps the invitations, and the response counts none", async () => {
   await using world = await createIdentityWorld();
   const { identity, operator, organizationId } = world;
   const ann = await world.addUser("ann@example.com", { role: "admin" });

@@ -164,7 +164,7 @@ test("a new link belongs to its creator and ends with that administrator's role"
 });
 
 test.each(["suspend", "make_member"] as const)(
-  "many users: %s says whose invitations it cancels, before and after",
+  "many users: %s reports whose invitations it cancels, before and after",
   async (action) => {
     const { world, inviter, statuses } = await createInviter("local");
     await using _ = world;

@@ -38,7 +38,7 @@ const remove = (world: IdentityWorld, id: string) =>
 
 const endingsOf = (world: IdentityWorld) => world.endings.map(({ userId, reason }) => [userId, reason]);
 
-test("a new address gets an account without password: a member whom the provider manages", async () => {
+test("a new address gets an account without a password: a member whom the provider manages", async () => {
   await using world = await createIdentityWorld();
   const { account, admission, before } = await admit(world, " Ada@Example.com ");
   expect({ admission, before }).toEqual({ admission: "created", before: undefined });

@@ -78,7 +78,7 @@ describe("the scanner of a request body finds the model (INF-40)", () => {
     "model_list",
     "models",
     "extra_body",
-  ])("refuses other models in %s if it reads thoroughly, however the name is written", (name) => {
+  ])("refuses other models in %s if it reads thoroughly, with any spelling of the name", (name) => {
     const escaped = [...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
     for (const key of [name, escaped])
       for (const pieceBytes of [1, 7, 1_000]) {

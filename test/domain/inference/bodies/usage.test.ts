@@ -89,7 +89,7 @@ describe("usage is read at the end of a response (INF-41)", () => {
     ["a tool with a parameter of that name", '{"tools":[{"properties":{"usage":{"type":"string"}}}]}'],
     ["text that quotes it", JSON.stringify({ text: '"usage":{"prompt_tokens":5}' })],
     ["counts that are not numbers", '{"usage":{"prompt_tokens":-1,"completion_tokens":"7"}}'],
-    ["bytes that are no text", Uint8Array.from({ length: 600 }, (_, at) => at * 37)],
+    ["bytes that are not text", Uint8Array.from({ length: 600 }, (_, at) => at * 37)],
   ])("reads no usage for %s", (_, answer) => {
     expect(usageOf(answer)).toEqual(NO_USAGE);
   });

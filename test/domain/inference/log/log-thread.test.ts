@@ -54,7 +54,7 @@ test("INF-43 a write is done while a search runs", async () => {
   expect(site.answers.map(({ number }) => number)).toEqual([0, 2, 1]);
 });
 
-test("INF-45 a search that exceeds its time limit is refused, and the message says how to narrow it", async () => {
+test("INF-45 a search that exceeds its time limit is refused, and the message explains how to narrow it", async () => {
   using site = threadWith({ searchMsMax: 0 });
   site.thread.receive(searching(1));
   await until(() => site.answers.length === 2);

@@ -107,7 +107,7 @@ describe("CON-79 a summary from kept sums equals one from the rows", () => {
   });
 });
 
-test("counts what has ended: results, refusals, and latency of requests that reached the upstream", () => {
+test("counts ended requests: results, refusals, and latency of requests that reached the upstream", () => {
   const of = (number: number, changes: Partial<RequestRow>) =>
     rowOf(number, { occurredAtMs: START_MS, upstreamLatencyMs: 100, ...changes });
   write(

@@ -226,24 +226,27 @@ describe("INF-50 a refresh", () => {
     ["unavailable", "unavailable"],
     ["discovery_auth", "upstream"],
     ["discovery_response", "upstream"],
-  ] as const)("keeps the catalog after a refresh that fails with %s and says why", async (code, kind) => {
-    const world = await site();
-    offer(world, "a");
-    await refresh(world);
-    world.upstream.listingFailure = code;
-    world.world.clock.advance(MINUTE_MS);
-    const failure = await failureOf(refresh(world));
-    expect(failure).toBeInstanceOf(DomainError);
-    expect(failure).toMatchObject({ kind, reason: `gateway.models_${code}` });
-    const { sync, models } = viewOf(world);
-    expect(models.map(({ id, state }) => [id, state])).toEqual([["a", "available"]]);
-    expect(sync.latest_error).toBe(failure instanceof Error ? failure.message : "");
-    expect(sync).toMatchObject({ discovery_supported: true, latest_error_at: sync.last_refresh_at });
-    expect(sync.last_successful_refresh_at).not.toBe(sync.last_refresh_at);
-    world.upstream.listingFailure = undefined;
-    await refresh(world);
-    expect(viewOf(world).sync).toMatchObject({ latest_error: null, latest_error_at: null });
-  });
+  ] as const)(
+    "keeps the catalog after a refresh that fails with %s and reports the reason",
+    async (code, kind) => {
+      const world = await site();
+      offer(world, "a");
+      await refresh(world);
+      world.upstream.listingFailure = code;
+      world.world.clock.advance(MINUTE_MS);
+      const failure = await failureOf(refresh(world));
+      expect(failure).toBeInstanceOf(DomainError);
+      expect(failure).toMatchObject({ kind, reason: `gateway.models_${code}` });
+      const { sync, models } = viewOf(world);
+      expect(models.map(({ id, state }) => [id, state])).toEqual([["a", "available"]]);
+      expect(sync.latest_error).toBe(failure instanceof Error ? failure.message : "");
+      expect(sync).toMatchObject({ discovery_supported: true, latest_error_at: sync.last_refresh_at });
+      expect(sync.last_successful_refresh_at).not.toBe(sync.last_refresh_at);
+      world.upstream.listingFailure = undefined;
+      await refresh(world);
+      expect(viewOf(world).sync).toMatchObject({ latest_error: null, latest_error_at: null });
+    },
+  );
 
   test("keeps the last good list if a list is refused as a whole", async () => {
     const world = await site();

@@ -20,7 +20,7 @@ function refusalOf(body: unknown): Pick<ScimError, "status" | "scimType" | "mess
 
 const refused = (operation: unknown) => refusalOf({ Operations: [operation] }).message;
 
-/** The one operation is parsed, and must fail alone. */
+/** The one operation is parsed, and only it must fail. */
 function spoiled(operation: object) {
   const { operations } = readBulk({ Operations: [{ data: {}, bulkId: "b", ...operation }] });
   const refusal = operations[0]?.refusal;

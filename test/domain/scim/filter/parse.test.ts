@@ -38,7 +38,7 @@ describe("SCIM-51 to SCIM-58 a filter has equivalent spellings", () => {
     ["blanks around it and within parentheses", ' ( userName eq "x" ) ', 'userName eq "x"'],
     ["more parentheses than needed", '((userName eq "x"))', 'userName eq "x"'],
     ["escapes as in JSON", 'userName eq "\\u0061\\/\\n"', 'userName eq "a/\\n"'],
-    ["text that folds alike", 'userName eq "ＡDA"', 'userName eq "ada"'],
+    ["text that folds to the same value", 'userName eq "ＡDA"', 'userName eq "ada"'],
     [
       "and binds before or",
       "title pr or active eq true and userType pr",

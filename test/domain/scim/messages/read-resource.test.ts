@@ -106,7 +106,7 @@ describe("a user", () => {
     ["empty text", { title: "", name: "", emails: "", [ENTERPRISE_USER]: "" }],
     ["a complex value without content", { name: { givenName: "" }, [ENTERPRISE_USER]: { manager: {} } }],
     ["values without value", { emails: [{ type: "work", primary: true }, null, ""], photos: {} }],
-    ["an address with a type alone", { addresses: [{ type: "work", locality: null }] }],
+    ["an address with only a type", { addresses: [{ type: "work", locality: null }] }],
   ])("SCIM-40 has no attribute for %s", (_, body) => {
     expect(readBeside(body)).toEqual({});
   });

@@ -70,7 +70,11 @@ describe("SCIM-79 members", () => {
     ["are all removed without a value", [add("u1"), remove()], { base: "emptied" }],
     ["are all replaced", [add("u1"), remove("u2"), replace(["u3"])], { base: "emptied", add: ["u3"] }],
     ["are all replaced by null", [replace(null)], { base: "emptied" }],
-    ["come after others went", [remove(), add("u1"), remove("u2")], { base: "emptied", add: ["u1"] }],
+    [
+      "are added after others are removed",
+      [remove(), add("u1"), remove("u2")],
+      { base: "emptied", add: ["u1"] },
+    ],
     ["stay when removed and added again", [remove("u1"), add("u1")], { add: ["u1"] }],
     [
       "are removed when added and removed again",

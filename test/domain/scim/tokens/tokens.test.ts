@@ -173,7 +173,7 @@ describe("a caller without a valid token", () => {
     [PRESENTED_LENGTH_MAX - 1, `scim:${CONFIGURED}`],
     [PRESENTED_LENGTH_MAX, `scim:${CONFIGURED}`],
     [PRESENTED_LENGTH_MAX + 1, REFUSED],
-  ])("answers a token with %d characters: %s", async (length, response) => {
+  ])("responds to a token with %d characters: %s", async (length, response) => {
     await using world = await createWorld();
     const secret = "s".repeat(length);
     expect(heard(tokensOf(world, secret), secret)).toBe(response);

@@ -131,7 +131,7 @@ const HARMLESS: [event: string, act: Act][] = [
       world.patch(id, { op: "replace", path: 'emails[type eq "work"].value', value: "ADA@Example.com" }),
   ],
   [
-    "a second e-mail is added that is not primary",
+    "a second e-mail that is not primary is added",
     (world, id) =>
       world.patch(id, { op: "add", path: 'emails[type eq "home"].value', value: "home@example.com" }),
   ],

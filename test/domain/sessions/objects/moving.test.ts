@@ -80,7 +80,7 @@ test("SES-38 a run that is stopped leaves whole objects, and the next one moves 
   expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([0, 3]);
 });
 
-test("SES-38 a version without its bytes, or with others, stays and is named", async () => {
+test("SES-38 a version with missing or different bytes stays and is named", async () => {
   await using own = await site();
   const { stores } = own.server.domain.sessions;
   const other = own.rows().find(({ sizeBytes }) => sizeBytes === 5);

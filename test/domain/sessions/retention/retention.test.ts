@@ -49,7 +49,7 @@ async function site(sessions = {}) {
   return { server, credential, download };
 }
 
-test("SES-40 SES-42 a session ends with its deadline: bytes go, 410 for a time, then 404", async () => {
+test("SES-40 SES-42 a session ends at its deadline: its bytes are removed, and downloads return 410 for a time, then 404", async () => {
   const { server, credential, download } = await site();
   await using _ = server;
   const { sessionId } = await capture(server, credential, "text");
@@ -91,7 +91,7 @@ test.each([
   ["pending", UPLOAD_WINDOW_MS + PENDING_KEPT_MS],
   ["failed", FAILED_KEPT_MS],
   ["superseded", 7 * DAY_MS],
-])("SES-40 SES-42 a %s version goes after its own time, not before", async (status, keptMs) => {
+])("SES-40 SES-42 a %s version is removed after its own time, not before", async (status, keptMs) => {
   const { server, credential } = await site();
   await using _ = server;
   if (status === "superseded") {
@@ -109,7 +109,7 @@ test.each([
   expect(statuses(server)).toEqual(status === "superseded" ? ["complete"] : []);
 });
 
-test("SES-32 SES-42 equal bytes of two owners go with the last version that names them", async () => {
+test("SES-32 SES-42 equal bytes of two owners are removed with the last version that names them", async () => {
   const { server, credential } = await site();
   await using _ = server;
   await capture(server, credential, "same");
@@ -147,7 +147,7 @@ test("SES-44 a hold keeps a session from retention and deletion until it ends", 
   ]).toEqual([...[1, 1]]);
 });
 
-test("SES-40 applying the settings moves the deadlines of what is stored", async () => {
+test("SES-40 applying the settings moves the deadlines of stored sessions", async () => {
   const { server, credential } = await site();
   await using _ = server;
   await capture(server, credential, "old");

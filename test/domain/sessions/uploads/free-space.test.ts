@@ -35,7 +35,7 @@ test.each([
   [1, undefined],
   [0, undefined],
   [-1, "sessions.disk_low"],
-])("SES-41 an upload with %i bytes more than what stays free gives %p", async (more, reason) => {
+])("SES-41 an upload with %i bytes more than the free space returns %p", async (more, reason) => {
   await using world = await createWorld();
   const store = diskWith(FREE_BYTES_KEPT + 100 + more);
   const wanted = { sizeBytes: 100, store, totalBytesMax: undefined };

@@ -17,7 +17,7 @@ const KEYS: Record<string, [pem: () => string, isAccepted: boolean]> = {
   "of P-384": [() => pemOf(curve("P-384").privateKey), false],
   "of X25519": [() => pemOf(generateKeyPairSync("x25519").privateKey), false],
   "that is public": [() => pemOf(curve("P-256").publicKey), false],
-  "that is no key": [() => "no key", false],
+  "that is not a key": [() => "no key", false],
 };
 
 test.each(Object.entries(KEYS))("a client key %s", (_, [pem, isAccepted]) => {

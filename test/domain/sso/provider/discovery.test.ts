@@ -272,8 +272,8 @@ describe("SSO-42 endpoints", () => {
   const REFUSED: Record<string, unknown> = {
     "on http": "http://idp.example/token",
     "of another scheme": "ftp://idp.example/token",
-    "that are no URL": "/token",
-    "that are no text": 1,
+    "that are not URLs": "/token",
+    "that are not texts": 1,
     "with credentials": "https://user:secret@idp.example/token",
     "with a name": "https://user@idp.example/token",
     "with a secret": "https://:secret@idp.example/token",

@@ -73,7 +73,7 @@ test("SSO-42 a host that is not the provider's is not asked", async () => {
   expect(found).toMatchObject({ answer: "sso.provider_invalid", outcome: "invalid" });
 });
 
-test("a response with more in its chunks than the length that it announces is bounded", async () => {
+test("a response whose chunks exceed its announced length is bounded", async () => {
   const chunk = "x".repeat(ANSWER_BYTES_MAX + 1);
   const head = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n";
   using liar = Bun.listen({

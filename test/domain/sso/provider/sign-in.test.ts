@@ -1,5 +1,5 @@
 // Sign-in at an honest and at a lying provider: the link, the callback, and every check of the response and of the ID token. One
-// provider serves the file; its faults change from test to test.
+// provider serves all tests of the file; each test gives it other faults.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
@@ -50,7 +50,7 @@ test("signs a person in", async () => {
 
 describe("SSO-22 an ID token is for this client", () => {
   const AUDIENCES: Record<string, NonNullable<Faults["idToken"]>> = {
-    "alone, in a list": { aud: ["quartermaster"] },
+    "in a list of one": { aud: ["quartermaster"] },
     "alone, with azp": { azp: "quartermaster" },
     "and others, with azp": { aud: ["another", "quartermaster"], azp: "quartermaster" },
   };
@@ -422,7 +422,7 @@ describe("SSO-21 the token request", () => {
     "a list": [{ token: "list" }, "upstream sso.provider_invalid"],
     "10 MB": [{ token: "huge" }, "upstream sso.provider_invalid"],
     "a redirect": [{ token: "redirect" }, "upstream sso.provider_invalid"],
-    "no answer, because the connection ends": [{ token: "reset" }, "unavailable sso.provider_unreachable"],
+    "no response, because the connection ends": [{ token: "reset" }, "unavailable sso.provider_unreachable"],
     "the status 503": [{ token: "down" }, "unavailable sso.provider_unreachable"],
     "no ID token": [{ tokenAnswer: { id_token: undefined } }, "upstream sso.token_invalid"],
     "no access token": [{ tokenAnswer: { access_token: undefined } }, "upstream sso.provider_invalid"],
@@ -430,7 +430,7 @@ describe("SSO-21 the token request", () => {
     "no type of the token": [{ tokenAnswer: { token_type: undefined } }, "upstream sso.provider_invalid"],
     "the status 404": [{ token: "missing" }, "upstream sso.provider_invalid"],
     "the status 401 without JSON": [{ token: "unauthorized" }, "upstream sso.client_rejected"],
-    "a text that is no token": [{ tokenAnswer: { id_token: "a.b.c" } }, "upstream sso.token_invalid"],
+    "a text that is not a token": [{ tokenAnswer: { id_token: "a.b.c" } }, "upstream sso.token_invalid"],
     "an encrypted token": [{ tokenAnswer: { id_token: "a.b.c.d.e" } }, "upstream sso.token_invalid"],
   };
 

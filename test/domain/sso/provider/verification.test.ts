@@ -79,7 +79,7 @@ const FAULTS: Record<string, [Faults, string[]]> = {
     { metadata: { token_endpoint_auth_methods_supported: ["client_secret_post"] } },
     ["client failed"],
   ],
-  "does not say what it supports": [
+  "does not announce what it supports": [
     {
       metadata: {
         id_token_signing_alg_values_supported: undefined,
@@ -110,8 +110,8 @@ const NEXT_STEPS: Record<string, [Faults, string]> = {
     "set identity.oidc.issuer to the issuer that",
   ],
   "answers with HTML": [{ discovery: "html" }, "a page instead of JSON"],
-  "answers with JSON that is cut off": [{ discovery: "garbage" }, "a page instead of JSON"],
-  "answers with a redirect": [{ discovery: "redirect" }, "see where it leads"],
+  "responds with truncated JSON": [{ discovery: "garbage" }, "a page instead of JSON"],
+  "responds with a redirect": [{ discovery: "redirect" }, "see where it leads"],
   "has no document there": [{ discovery: "missing" }, "correct the path in identity.oidc.issuer"],
   "answers with 10 MB": [{ discovery: "huge" }, "it must be the discovery document"],
   "is down": [{ discovery: "down" }, "repair the provider"],

@@ -140,7 +140,7 @@ describe("a repository of a git server", () => {
     [302, { location: "https://elsewhere.example/" }, "source.bad_answer"],
     [302, { location: "/acme/renamed" }, "source.renamed"],
     [200, { "content-type": "text/html" }, "source.bad_answer"],
-  ])("refuses a host that answers %i with %o before git runs", async (status, headers, reason) => {
+  ])("refuses a host that responds %i with %o before git runs", async (status, headers, reason) => {
     const { site } = await siteWith();
     host.answer = () => new Response("", { status, headers });
     expect(await reasonOf(site.inspect())).toBe(reason);

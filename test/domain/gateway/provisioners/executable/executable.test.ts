@@ -165,7 +165,7 @@ describe("a key that was created and not stored", () => {
     },
   );
 
-  test("is never the previous one: that stays if a response about it is invalid", async () => {
+  test("is never the previous one, which stays if a response about it is invalid", async () => {
     await using example = await start();
     const key = await example.provisioner.provision(FIRST, never);
     example.upstream.trouble("after:member:expires_at");
@@ -216,7 +216,7 @@ describe("an executable", () => {
   });
 
   test.each(["account_missing", "rejected", "unavailable"])(
-    "reports a failed revocation if the executable answers %s",
+    "reports a failed revocation if the executable responds %s",
     async (code) => {
       await using example = await start({ PROVISIONER_TROUBLE: `before:fail:${code}` });
       const call = example.provisioner.revoke({ identity: IDENTITY, externalId: "key-1" }, never);
@@ -259,7 +259,7 @@ describe("INF-49 a list of models", () => {
     ["that the gateway refuses", refusal("discovery_auth"), "discovery_auth"],
     ["that is none", ANSWER('{"revoked":true}'), "discovery_response"],
     ["that is too long", "head -c 2000000 /dev/zero", "discovery_response"],
-    ["that is no JSON", "echo models", "unavailable"],
+    ["that is not JSON", "echo models", "unavailable"],
     ["of an executable that dies", "kill -9 $$", "unavailable"],
     ["that its exit status contradicts", `${ANSWER('{"models":[]}')}; exit 1`, "unavailable"],
   ])("%s", async (_name, body, code) => {

@@ -36,10 +36,10 @@ const FAULTS: [Fault["kind"], number | undefined, ProvisionerCode][] = [
   ["huge", undefined, "rejected"],
 ];
 
-describe.each(FAULTS)("a gateway that answers with %s %p", (kind, status, code) => {
+describe.each(FAULTS)("a gateway that responds with %s %p", (kind, status, code) => {
   const fault: Fault = { kind, ...(status !== undefined && { status }) };
 
-  test.each(MAKING)(`is ${code} to who wants a key, at %s`, async (operation) => {
+  test.each(MAKING)(`is ${code} to a user who wants a key, at %s`, async (operation) => {
     await using subject = await start();
     subject.gateway.fail(operation, fault);
     const failure = await failureOf(makeKey(subject.provisioner));
@@ -49,7 +49,7 @@ describe.each(FAULTS)("a gateway that answers with %s %p", (kind, status, code) 
     expect((await makeKey(subject.provisioner)).credential).toBeDefined();
   });
 
-  test.each(KEEPING)(`is ${code} to who has a key, at %s`, async (operation) => {
+  test.each(KEEPING)(`is ${code} to a user who has a key, at %s`, async (operation) => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     subject.gateway.fail(operation, fault);
@@ -168,7 +168,7 @@ describe("a diagnosis", () => {
   test.each([
     ["a sentence", { detail: "No such thing" }],
     ["an object with one", { detail: { error: "No such thing" } }],
-    ["the first complaint of a list", { detail: [{ loc: ["query"], msg: "No such thing" }] }],
+    ["the first error of a list", { detail: [{ loc: ["query"], msg: "No such thing" }] }],
     ["the gateway's own error", { error: { message: "No such thing", code: "400" } }],
     ["an error within its message", { error: { message: { error: "No such thing" } } }],
     ["a plain error", { error: "No such thing" }],
@@ -179,16 +179,16 @@ describe("a diagnosis", () => {
   });
 
   test.each([
-    ["what is not JSON", "not JSON"],
+    ["text that is not JSON", "not JSON"],
     ["an empty object", {}],
     ["nothing", null],
-    ["members that say nothing", { detail: { a: { b: 1 } } }],
+    ["members without content", { detail: { a: { b: 1 } } }],
   ])("works without a message in %s", async (_, body) => {
     expect(await said(body)).toBe(prefix);
   });
 
   test("contains no secret", async () => {
-    const adminKey = "an admin key of another sort";
+    const adminKey = "an admin key of another form";
     const body = { detail: `got ${adminKey}, Bearer eyJhbGciOi.x.y and sk-abc_DEF-123 for task-force` };
     expect(await said(body, adminKey)).toBe(`${prefix}: got [secret], [secret] and [secret] for task-force`);
   });
@@ -202,7 +202,7 @@ describe("a diagnosis", () => {
     }
   });
 
-  test("is without the half of a secret that shortening would leave", async () => {
+  test("omits the half of a secret that shortening would leave", async () => {
     const detail = `${"x ".repeat(DIAGNOSIS_CHARS_MAX / 2 - prefix.length / 2 - 5)}sk-abcdefghijklmnop`;
     expect(await said({ detail })).not.toContain("abc");
   });

@@ -82,7 +82,7 @@ describe("a new key", () => {
     ["with a space and no zone", "2026-03-01 10:20:30"],
     ["with microseconds and an offset", "2026-03-01T11:20:30.000000+01:00"],
     ["in UTC", "2026-03-01T10:20:30Z"],
-  ])("expires when the gateway says, also %s", async (_, written) => {
+  ])("expires at the gateway's time, also %s", async (_, written) => {
     await using subject = await start({ policy: { duration: "90d" }, writeTime: () => written });
     expect((await makeKey(subject.provisioner)).expiresAtMs).toBe(Date.UTC(2026, 2, 1, 10, 20, 30));
   });
@@ -322,7 +322,7 @@ describe("a key that was deleted at the gateway", () => {
   });
 
   test.each(["Team not found", "Key not found in database"])(
-    "is rejected when an update answers 404 with %p",
+    "is rejected when an update returns 404 with %p",
     async (detail) => {
       await using subject = await start();
       const key = await makeKey(subject.provisioner);

@@ -79,7 +79,7 @@ export class Upstream {
     };
   }
 
-  /** Delays responses from now on: the work at the gateway is done, and no caller gets an answer. */
+  /** Delays responses from now on: the gateway does the work, but no caller gets a response. */
   hold(): void {
     this.held = [];
   }
