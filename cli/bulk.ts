@@ -15,7 +15,7 @@ const WORD_WIDTH = "unchanged".length + 2;
 
 /**
  * @returns the text of `--q`; undefined without it
- * @throws DomainError `usage.empty_search`: an empty text, such as that of an unset variable of a shell, would select every row
+ * @throws DomainError `usage.empty_search`: an empty text, such as an unset variable of a shell, would select every row
  */
 export function searchOf({ text }: Pick<Call, "text">): string | undefined {
   const q = text("q");

@@ -10,7 +10,7 @@ const DESCRIPTION_COLUMN_MAX = 34;
 
 interface FoldedOptions {
   isFolded: (heading: string) => boolean;
-  /** printed below the other options, in place of the folded ones */
+  /** printed below the other options, instead of the folded ones */
   note: string;
 }
 

@@ -19,7 +19,7 @@ export interface Opened {
 
 /**
  * @param work runs while the data directory is open
- * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`, and whatever `work` throws
+ * @throws DomainError `data_dir.*`, `schema.*`, `storage.*`, and the errors of `work`
  */
 export async function withDomain<T>(
   context: Context,

@@ -11,7 +11,7 @@ export const hasColor = (stream: OutputStream, env: Context["env"], color: unkno
 export const colored = (text: string, color: StateColor): string =>
   styleText(color, text, { validateStream: false });
 
-/** Words of states in every table, by what they mean to the operator. Other words keep the default color. */
+/** Words of states in every table, by their meaning to the operator. Other words keep the default color. */
 const COLOR_OF_STATE: ReadonlyMap<string | null, StateColor> = new Map([
   ...["active", "approved", "available", "current", "ready", "succeeded"].map(
     (word) => [word, "green"] as const,

@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs a command line that must succeed. @returns what it printed */
+/** Runs a command line that must succeed. @returns its output */
 async function cli(line: string, dataDir = "data"): Promise<string> {
   const args = [...line.split(" "), ...(dataDir === "" ? [] : ["--data-dir", dataDir])];
   const { stdout, stderr, exitCode } = await runCli(args, { command, cwd: directory, env: BARE });

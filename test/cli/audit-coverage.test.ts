@@ -539,8 +539,8 @@ const READS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Commands without a data directory; `serve`, whose changes are made by routes and jobs; `demo`, which removes its own; `sso
- * verify`, which remembers only what the provider published; and `replica reset`, which changes no row.
+ * Commands without a data directory; `serve`, whose changes are made by routes and jobs; `demo`, which removes its own;
+ * `sso verify`, which remembers only the metadata of the provider; and `replica reset`, which changes no row.
  */
 const OTHERS = [
   "serve",

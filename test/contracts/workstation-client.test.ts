@@ -460,7 +460,7 @@ describe("working under the policy", () => {
     });
   });
 
-  test("SSE: the current revision arrives at once, and the next one when it is published", async () => {
+  test("SSE: the current revision arrives immediately, and the next one when it is published", async () => {
     await using workstation = await atWork();
     const { revision } = await (await workstation.fetchPolicy()).json();
     const response = await workstation.call("/governance-config/events", {

@@ -154,7 +154,7 @@ function createHostileBodies() {
   };
 }
 
-/** @returns the schema without descriptions, and with 0 in place of every limit */
+/** @returns the schema without descriptions, and with every limit replaced by 0 */
 const shapeOf = (schema: unknown): string =>
   JSON.stringify(schema, (key, value) => {
     if (typeof value === "number") return 0;

@@ -204,7 +204,7 @@ function limitFiles(pid: number, bytes: string): void {
   if (status !== 0) throw new Error(String(stderr));
 }
 
-test("one of two servers that start in an empty directory at once serves, and the other one names it", async () => {
+test("one of two servers that start in an empty directory simultaneously serves, and the other one names it", async () => {
   const directory = temporaryDirectory();
   const start = () => startService({ args: ["--data-dir", directory] });
   const [first, second] = await Promise.allSettled([start(), start()]);

@@ -14,7 +14,7 @@ const OWN = {
   GIT_COMMITTER_DATE: "2025-11-12T08:09:10Z",
 };
 
-/** Runs git. @returns what it prints @throws Error if it fails */
+/** Runs git. @returns its output @throws Error if it fails */
 export function git(cwd: string, args: readonly string[], input?: Uint8Array): string {
   const run = Bun.spawnSync(["git", ...args], {
     cwd,

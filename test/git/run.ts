@@ -218,7 +218,7 @@ const CASES: Readonly<Record<string, Case>> = {
     }
   },
 
-  "nothing of a repository or of the operator's git settings runs": async ({ host, folder }) => {
+  "no part of a repository or of the operator's git settings runs": async ({ host, folder }) => {
     const marks = join(folder, "marks");
     const hostile = join(folder, "hostile-home");
     mkdirSync(marks);

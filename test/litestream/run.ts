@@ -84,7 +84,7 @@ function exampleIn(
   return { settings, replication, commands };
 }
 
-/** @returns what the command printed on stdout */
+/** @returns the output of the command on stdout */
 function output(command: string[], exitCodes: readonly number[] = [0]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
   if (exitCodes.includes(exitCode)) return stdout.toString();

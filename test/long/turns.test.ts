@@ -78,7 +78,7 @@ async function ask(method: string, path: string, body?: object) {
   return JSON.parse(text);
 }
 
-/** @returns what the main thread of the service has written to sockets and files */
+/** @returns the bytes that the main thread of the service has written to sockets and files */
 const writtenBytes = (): number =>
   Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${service.pid}/task/${service.pid}/io`, "utf8"))?.[1]);
 

@@ -199,12 +199,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/platform/json/names.ts",
     contains: "const product = Math.imul(hash ^ code",
-    because: "any function of both will do as a hash: names with equal hashes are compared",
+    because: "any function of both can be the hash, because names with equal hashes are compared",
   },
   {
     file: "src/platform/json/names.ts",
     contains: "return product ^ (product >>> 15)",
-    because: "any function of both will do as a hash: names with equal hashes are compared",
+    because: "any function of both can be the hash, because names with equal hashes are compared",
   },
   {
     file: "src/platform/database/maintenance/copy.ts",
@@ -636,7 +636,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/platform/json/names.ts",
     kind: "< to <=",
     contains: "at < text.length; at += 1",
-    because: "JSON.parse refuses a text that ends in a name, whatever its hash",
+    because: "JSON.parse refuses a text that ends in a name with any hash",
   },
   {
     file: "src/platform/json/names.ts",
@@ -757,7 +757,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/platform/json/shapes.ts",
     kind: ["> to >=", "changed number"],
     contains: "shape * 2 > this.#slots.length",
-    because: "how full the table gets before it is widened makes no difference to what it holds",
+    because: "the load at which the table grows makes no difference to its content",
   },
   {
     file: "src/platform/json/shapes.ts",
@@ -956,13 +956,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/domain/access/authentication/compact-segment.ts",
     kind: ["< to <=", "ceil to floor"],
     contains: "slots < LARGE_SLOTS ? GROWTH",
-    because: "by how much the table grows makes no difference to what it holds",
+    because: "the factor by which the table grows makes no difference to its content",
   },
   {
     file: "src/domain/access/authentication/compact-segment.ts",
     kind: "ceil to floor",
     contains: "Math.ceil(slots * growth)",
-    because: "by how much the table grows makes no difference to what it holds",
+    because: "the factor by which the table grows makes no difference to its content",
   },
   {
     file: "src/domain/access/authentication/compact-segment.ts",
@@ -1171,7 +1171,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/domain/catalog/archive/bytes.ts",
     kind: "dropped statement",
     contains: "unpacker.destroy()",
-    because: "the loop over it ends it, however the loop is left",
+    because: "the loop over it always ends it",
   },
   {
     file: "src/platform/json/structure.ts",

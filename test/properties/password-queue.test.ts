@@ -32,7 +32,7 @@ const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 };
 
-test("checks that share an account or address never run at once, and no slot stays free while a waiting check may run", async () => {
+test("checks that share an account or address never run simultaneously, and no slot stays free while a waiting check may run", async () => {
   await fc.assert(
     fc.asyncProperty(events, async (sequence) => {
       const queued = createPasswordQueue();

@@ -60,13 +60,13 @@ async function main(): Promise<number> {
   return failures.length === 0 ? 0 : 1;
 }
 
-/** @returns what is wrong, or undefined */
+/** @returns the problem, or undefined */
 type Check = (proxy: RunningProxy) => Promise<string | undefined>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   "other clients' requests succeed while one sends chunked bodies with trailers": whileChunked,
   "a refused chunked request is answered with its refusal": refusedChunked,
-  "a caller is counted by its address, not by what it claims": countedByAddress,
+  "a caller is counted by its address, not by its claims": countedByAddress,
   "a body of the largest size gets an answer of the service": largeBody,
 };
 

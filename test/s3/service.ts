@@ -148,7 +148,7 @@ function casesOf({ folder, settings, token, origin }: Site): ServiceCase[] {
 const command = async (args: readonly string[], settings: readonly string[]) =>
   JSON.parse(await outputOf([...productCommand(), ...args, "--json", ...settings]));
 
-/** @throws Error with what the program printed, if it fails */
+/** @throws Error with the output of the program, if it fails */
 async function outputOf(line: readonly string[]): Promise<string> {
   const child = Bun.spawn([...line], { env: cleanEnvironment(), stdout: "pipe", stderr: "pipe" });
   const [output, errors] = await Promise.all([

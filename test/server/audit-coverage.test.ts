@@ -407,7 +407,7 @@ async function provisioned({ request }: TestServer, body: typeof USER | typeof G
   return `${folder}/${id}`;
 }
 
-/** @returns a fingerprint other than that of the model */
+/** @returns a fingerprint that the model does not have */
 async function withChangedModel(site: TestServer): Promise<string> {
   const { world, domain } = site;
   const { organizationId } = world;

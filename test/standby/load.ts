@@ -1,4 +1,4 @@
-// Continuous reports of workstations, with a ledger of what the service acknowledged and when.
+// Continuous reports of workstations, with a ledger of acknowledgments and their times.
 import { Database } from "bun:sqlite";
 import { SECOND_MS } from "../../src/platform/clock.ts";
 import { clientReport } from "../bench/clients/client-report.ts";
@@ -68,8 +68,8 @@ export class Load implements AsyncDisposable {
   }
 
   /**
-   * Compares what was acknowledged before a time with the database, and forgets it.
-   * @returns `losers`: workstations of which at least one report is lost
+   * Compares the acknowledgments before a time with the database, and forgets them. @returns `losers`: workstations
+   * with at least one lost report
    */
   settle(
     file: string,
@@ -103,7 +103,7 @@ export class Load implements AsyncDisposable {
     if (!ledger) return;
     for (let nextMs = performance.now() + Math.random() * EVERY_MS; !this.#isStopping; nextMs += EVERY_MS) {
       await Bun.sleep(Math.max(0, nextMs - performance.now()));
-      nextMs = Math.max(nextMs, performance.now() - EVERY_MS); // does not catch up on what it missed while nobody answered
+      nextMs = Math.max(nextMs, performance.now() - EVERY_MS); // does not catch up on reports that it missed while nobody answered
       const number = ++ledger.sent;
       ledger.lastStatus = await this.#send({ ...reportOf(at), hostname: `lab-${number}` }, accessToken);
       this.#outcomes.set(ledger.lastStatus, (this.#outcomes.get(ledger.lastStatus) ?? 0) + 1);

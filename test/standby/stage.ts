@@ -36,7 +36,7 @@ export interface Stage extends AsyncDisposable {
   /** Starts only the service, or only Litestream, like `start`. */
   startService(data: string): Promise<RunningService>;
   startLitestream(data: string): Promise<Bun.Subprocess>;
-  /** Runs Litestream beside the replication. @returns its exit code, and what it printed on stderr */
+  /** Runs Litestream beside the replication. @returns its exit code, and its output on stderr */
   restore(data: string, target: string): Promise<{ exitCode: number; stderr: string }>;
 }
 

@@ -22,7 +22,7 @@ export interface ServiceStart {
   env?: Readonly<Record<string, string>>;
   command?: readonly string[];
   cwd?: string;
-  /** what it prints once it is ready, with the origin as its first group */
+  /** its output when it is ready, with the origin as its first group */
   ready?: RegExp;
 }
 

@@ -64,7 +64,7 @@ const MEMORY_BYTES_MIN = 2 ** 30;
 /** Where tests keep files that they write often. */
 export const placeOfWorlds = hasSpace(MEMORY) ? MEMORY : tmpdir();
 
-/** @returns a new empty directory, on the disk unless told otherwise; the caller removes it */
+/** @returns a new empty directory, on the disk by default; the caller removes it */
 export const temporaryDirectory = (place = tmpdir()): string => mkdtempSync(join(place, PREFIX));
 
 function hasSpace(place: string): boolean {

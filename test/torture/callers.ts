@@ -1,5 +1,5 @@
-// Callers that change something over HTTP and keep a ledger of what they sent and what the service acknowledged. A change whose
-// connection broke may be stored or not; an acknowledged one must be.
+// Callers that change something over HTTP and keep a ledger of sent and acknowledged changes. A change whose connection
+// broke may be stored or not; an acknowledged one must be.
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { clientReport } from "../bench/clients/client-report.ts";

@@ -1,4 +1,5 @@
-// `backup restore`: shows what it will replace, asks for the name of the directory, and prints how to undo the restore.
+// `backup restore`: shows the data that it will replace, asks for the name of the directory, and prints how to undo the
+// restore.
 
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";

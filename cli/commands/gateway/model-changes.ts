@@ -1,4 +1,4 @@
-// `gateway models acknowledge` and `gateway models assign`: both show what they change before they ask.
+// `gateway models acknowledge` and `gateway models assign`: both show their changes before they ask.
 import type { ModelsPublication } from "../../../src/domain/governance/publishing/model-assignment.ts";
 import { type ModelView, modelDifferences } from "../../../src/domain/inference/models/view.ts";
 import { DomainError } from "../../../src/platform/errors.ts";

@@ -46,7 +46,7 @@ export async function list(call: Call): Promise<void> {
 export async function show({ domain, actor, output, context, args: [reference = ""] }: Call): Promise<void> {
   const { directory } = domain.scim;
   const group = directory.show(actor.organizationId, reference);
-  // Reads all pages; the warning below mentions members, unlike that of readPages.
+  // Reads all pages. Unlike the warning of readPages, the one below mentions members.
   const whole = { text: () => undefined, output: { warning: () => {} } };
   const { items, total } = readPages(whole, (query) => directory.members(group.id, query));
   if (items.length < total) output.warning(`showing the first ${items.length} of ${total} members`);

@@ -99,7 +99,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(readingAction(context, async () => (await import("./read.ts")).history)),
   noun
     .command("diff")
-    .description("Shows the changes between two revisions; by default those of the current revision.")
+    .description("Shows the changes between two revisions; by default the changes of the current revision.")
     .examples(
       "quartermaster policy diff",
       "quartermaster policy diff 41",
@@ -168,7 +168,7 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("apply")
     .description(
-      "Publishes a file as the complete policy; whatever is not in the file is removed. Audiences stay.",
+      "Publishes a file as the complete policy. Everything that is not in the file is removed. Audiences stay.",
     )
     .examples(
       "quartermaster policy apply policy.yaml --dry-run",

@@ -1,4 +1,4 @@
-// `signing-keys list` and `signing-keys rotate`, for the keys of access tokens and for those of inference tokens.
+// `signing-keys list` and `signing-keys rotate`, for the keys of access tokens and of inference tokens.
 import { gatewayOff } from "../../../src/domain/gateway/keys/keys.ts";
 import { signingKeyDocument, type TokenKey } from "../../../src/domain/system/key-document.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

@@ -54,7 +54,7 @@ export type Content = Awaited<ReturnType<typeof contentOf>>;
 export interface Status {
   nowMs: number;
   machine: Machine;
-  /** undefined if the schema of the database is older than that of the program */
+  /** undefined if the database has an older schema than the program */
   content: Content | undefined;
   outside: readonly ExternalService[];
   harnesses: HarnessState;

@@ -183,7 +183,7 @@ const outsideFacts = ({ name, origin, state, reason, affects }: ExternalService)
   ...(reason === null ? [] : [fact(reason), fact(`affects: ${affects}`)]),
 ];
 
-/** @returns the JSON document; facts from the database are null if its schema is older than that of the program */
+/** @returns the JSON document; facts from the database are null if it has an older schema than the program */
 export function statusDocument({ nowMs, machine, content, outside, harnesses }: Status): object {
   return {
     service: serviceDocument(machine, nowMs),

@@ -1,4 +1,4 @@
-// `takeover`: prints what it will restore and replace, makes this machine the active one, and prints what was lost.
+// `takeover`: prints the plan, makes this machine the active one, and prints the lost changes.
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { type FoundTail, tailAmounts } from "../../../src/app/standby/tail.ts";

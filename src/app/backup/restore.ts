@@ -30,7 +30,7 @@ export interface Restorable extends BackupFile {
 export interface RestoreRequest extends TaskOptions, KeyPlace {
   backup: Restorable;
   clock: Clock;
-  /** the user who runs the command; the organization is that of the backup */
+  /** the user who runs the command, in the organization of the backup */
   operator: Omit<Actor, "organizationId">;
   /** keys to add to the data directory before the swap */
   keys: KeyFileContent | undefined;

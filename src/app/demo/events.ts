@@ -1,4 +1,4 @@
-// The events of a demo. The members are those of the JSON lines that `demo --json` prints.
+// The events of a demo. The JSON lines of `demo --json` have the same members.
 
 /** The address and the users of the demo. */
 export interface Started {

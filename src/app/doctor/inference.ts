@@ -14,7 +14,7 @@ import { isProxyInProcess } from "../installation/proxy-settings.ts";
 import { separateProxyListener } from "../service/divided/division.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** Files and sockets of the service in addition to those of requests. */
+/** Files and sockets of the service, without those for requests. */
 const OTHER_FILES = 1024;
 /** each request has a connection of the agent and one to the gateway */
 const SOCKETS_PER_REQUEST = 2;

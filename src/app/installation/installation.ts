@@ -67,7 +67,7 @@ export interface InstallationOptions extends RecordOptions {
   baseUrl(): string;
   /** throws while the lease does not allow a change; default: checks with the running service, if the settings have a lease */
   admit?: (() => void) | undefined;
-  /** default: that of the directory */
+  /** default: the one of the directory */
   reserve?: DiskReserve;
   /** throws if the schema must not change now */
   beforeChange?: () => void;

@@ -13,7 +13,7 @@ export const TEXT_CHARACTERS_MAX = 200;
 
 /**
  * @returns the response with any status
- * @throws DomainError `probe.redirected`, `probe.not_json`, and those of NamedServer
+ * @throws DomainError `probe.redirected`, `probe.not_json`, and the errors of NamedServer
  */
 export async function askJson(
   server: NamedServer,

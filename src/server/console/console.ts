@@ -53,7 +53,7 @@ interface FileAction extends Omit<Action, "isQuestion"> {
 
 /** Functions for routes of the console. */
 export interface Console {
-  /** Answers a page. A reader who is not signed in goes to the sign-in page and comes back to the same address. */
+  /** Answers a page. A reader who is not signed in goes to the sign-in page and returns to the same address. */
   show(request: Request, needs: Needs, work: Work): Promise<Response>;
   /** Answers a form, after its CSRF token. A refusal by the domain becomes a page; the work may catch it to show its form again. */
   act(request: Request, fields: Fields, action: Action, work: Work): Promise<Response>;

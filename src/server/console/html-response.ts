@@ -24,7 +24,7 @@ const POLICY = [
 export interface HtmlOptions {
   status?: number | undefined;
   cookies?: readonly string[];
-  /** addresses of images on the page; apart from this service's own origin, only those of https addresses are allowed */
+  /** addresses of images on the page; only this service's own origin and https addresses are allowed */
   images?: readonly (string | null)[];
   isScriptFree?: boolean;
 }

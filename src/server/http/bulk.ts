@@ -107,13 +107,13 @@ function refuse(reason: string, problems: readonly Problem[]): void {
   throw new DomainError("invalid", reason, problems.map(({ detail }) => detail).join("; "), { problems });
 }
 
-/** The filter as it is recorded in the audit log. */
+/** The filter as recorded in the audit log. */
 const textOf = (filter: object): string =>
   new URLSearchParams(Object.entries(filter).map(([name, value]) => [name, String(value)])).toString();
 
 const IN_BODY: ReadonlySet<string> = new Set(["", "/ids", "/cursor", "/action"]);
 
-/** Pointers of the domain begin at the filter; those of the response begin at the body. */
+/** Pointers of the domain begin at the filter. Pointers of the response begin at the body. */
 async function withPlaces<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -60,7 +60,7 @@ export class EventStreams<Stream extends EventStream> {
     return this.#streams.values();
   }
 
-  /** @throws DomainError `service.stopping` after `close`; those of `full` and `tooMany` */
+  /** @throws DomainError `service.stopping` after `close`; the errors of `full` and `tooMany` */
   assertCapacityFor({ loginId, userId }: Pick<EventStream, "loginId" | "userId">): void {
     if (this.#isClosed) throw stopping();
     if (this.size >= this.options.streamsMax) throw this.options.full();

@@ -42,7 +42,7 @@ export function json(
   return response;
 }
 
-/** Members of a list that are serialized at once. */
+/** Members of a list that are serialized in one turn. */
 const LIST_SLICE = 500;
 
 /** @returns `json` of a list; a long one is serialized in several turns of the event loop */

@@ -47,7 +47,7 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
   const isTrusted = trustedPeerCheck(trustedProxies);
   const isTrustedPeer = withLastAnswer(isTrusted);
   const read = forwardedHeader === "forwarded" ? forwardedFor : addressIn;
-  /** whether all entries up to the caller's are readable; otherwise the address is that of a proxy */
+  /** whether all entries up to the caller's are readable; otherwise the address belongs to a proxy */
   const isReadable = (header: string): boolean => {
     let found: string | undefined;
     for (const entry of entriesFromLast(header)) {
@@ -135,7 +135,8 @@ function withLastAnswer(ask: (peer: string | null) => boolean): (peer: string | 
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 /**
- * Reads from the end, because the caller may have sent the first entries, which must not affect those of the proxies.
+ * Reads from the end, because the caller may have sent the first entries. They must not affect the entries of the
+ * proxies.
  * @source RFC 9110 section 5.6.1: empty entries are ignored
  */
 function* entriesFromLast(header: string): Generator<string> {

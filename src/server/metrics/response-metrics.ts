@@ -101,7 +101,7 @@ class RouteCounts {
   }
 }
 
-/** Reports the durations of each route that has responded, and those of unmatched requests. */
+/** Reports the durations of each route that has responded, and of unmatched requests. */
 class DurationHistogram extends Histogram<"route"> {
   readonly #responses: ResponseCounts;
 

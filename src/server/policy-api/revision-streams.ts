@@ -10,7 +10,7 @@ import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { type EventStream, EventStreams, type StreamHolders } from "../http/event-streams.ts";
 
-/** Limit on open streams; further callers are asked to retry later. */
+/** Limit on open streams. Further callers must retry later. */
 export const STREAMS_MAX = 10_000;
 /** Limit on events queued for a slow reader. Beyond it the stream ends, and the client reconnects for the newest revision. */
 export const EVENTS_WAITING_MAX = 256;

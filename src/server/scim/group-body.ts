@@ -35,7 +35,7 @@ export const GROUP_REST_CHARACTERS_MAX = 2 * 1024 * 1024;
 /**
  * @param intake takes the long lists of members
  * @returns one JSON object; values of the intake replace these lists
- * @throws HttpError 413, 415; ScimError 400 `invalidSyntax`, and those of the intake
+ * @throws HttpError 413, 415; ScimError 400 `invalidSyntax`, and the errors of the intake
  */
 export async function readGroupBody(request: Request, intake: MemberIntake): Promise<object> {
   if (declaredLengthOf(request) <= ONE_TURN_CHARACTERS_MAX) return await readScimBody(request, "scim-group");

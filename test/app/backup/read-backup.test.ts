@@ -129,7 +129,7 @@ test("every piece that is read is reported with the size of the file", () => {
   expect(seen[0]).toBeGreaterThan(Math.min(length, PIECE_BYTES));
 });
 
-test("what is unpacked is readable by its owner only, and no file stays open", () => {
+test("only the owner can read the unpacked files, and no file stays open", () => {
   const { path } = whole;
   const [bytes, again] = [Buffer.from("artifact"), join(workspace.folder, "again.qmb")];
   const [unpacked, digest] = [join(workspace.folder, "unpacked"), sha256Hex(bytes)];

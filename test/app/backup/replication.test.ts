@@ -1,6 +1,6 @@
-// Software that replicates the database through its write-ahead log, by the rules of Litestream. It holds a read transaction so
-// that no other connection restarts the log, copies what is appended, and is the only one that runs checkpoints. Its copy must be a
-// complete database at any time.
+// Software that replicates the database through its write-ahead log, by the rules of Litestream. It holds a read
+// transaction so that no other connection restarts the log, copies appended pages, and is the only one that runs
+// checkpoints. Its copy must be a complete database at any time.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {

@@ -50,7 +50,7 @@ test("INF-44 gaps of the last days are a warning with the cause of the last one"
   expect(await look(START_MS + 8 * DAY_MS)).toMatchObject({ result: "ok" });
 });
 
-test("a named pipe or a folder in place of the file is named, and nothing waits for it", async () => {
+test("a named pipe or a folder instead of the file is named, and nothing waits for it", async () => {
   const file = placesIn(data).requestLogs;
   const make = [() => Bun.spawnSync(["mkfifo", file]), () => mkdirSync(file)];
   for (const each of make) {

@@ -102,7 +102,7 @@ test("a response of 10 MB is not read to its end", async () => {
     expect(of(name)).toMatchObject(failed(`the response has more than ${PROBE_LIMITS.bodyBytesMax} bytes`));
 });
 
-test("HTML in place of JSON is recognized", async () => {
+test("HTML instead of JSON is recognized", async () => {
   const page = () => new Response("<!doctype html><h1>Sign in", { headers: { "content-type": "text/html" } });
   const { of } = await probedServer(page);
   expect(of("discovery")).toMatchObject(failed("answered 200 with HTML instead of JSON"));

@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Runs the sources in place of the compiled executable, which takes long to build. Each command is run only once. */
+/** Runs the sources instead of the compiled executable, which takes long to build. Each command is run only once. */
 function launcherIn(place: string): string {
   const path = join(place, "launcher");
   const response = `${place}/printed-$(echo "$*" | tr -c "[:alnum:]" _)`;

@@ -103,7 +103,7 @@ describe.each(Object.entries(places))("STB-3 terms in %s", (_, createPlace) => {
     expect(await readRecord(store, SECOND)).toEqual({ ...record, restored });
   });
 
-  test("the newest position is that of the highest transaction, at the time of its first file", async () => {
+  test("the highest transaction has the newest position, at the time of its first file", async () => {
     const { store, put } = createPlace("positions");
     put(`${FIRST}/ltx/0/000000000000000a-000000000000000a.ltx`, START_MS + 1000);
     put(`${FIRST}/ltx/1/0000000000000001-000000000000000a.ltx`, START_MS + 9000); // merged later

@@ -1,5 +1,5 @@
-// The report of a workstation in a benchmark: about a kilobyte, and everything in it conforms to the policy. It imports nothing of
-// the product, so that the load generator can use it.
+// The report of a workstation in a benchmark: about a kilobyte, in full conformance with the policy. It imports nothing
+// of the product, so that the load generator can use it.
 
 /** The policy that the reports refer to. */
 export interface Policy {

@@ -156,7 +156,7 @@ export async function measureAdminStreams(
   for (const { close } of pages) close();
   const slowest = Math.max(...times);
   return [
-    { what: "CON-115 event streams of administrators at once", unit: "streams", ours: pages.length },
+    { what: "CON-115 simultaneous event streams of administrators", unit: "streams", ours: pages.length },
     { what: "CON-115 status of one more", unit: "status", ours: refused.status },
     { what: "memory for each of them", unit: "KB", ours: (memory * 1_024) / pages.length },
     {

@@ -20,7 +20,7 @@ export interface FleetTraffic {
   policies: Record<"former" | "current", Policy>;
 }
 
-/** Workstations report in another order than that of their enrollment: multiples of a prime visit all of them. */
+/** Workstations do not report in the order of their enrollment: multiples of a prime visit all of them. */
 const STRIDE = 1_000_003;
 
 /**

@@ -1,7 +1,7 @@
-// `bun run bench fleet`: a fleet of workstations at its real rate, each of which fetches its policy and reports every 300 s, for
-// five minutes. Measures whether every request is answered, the response times, and the memory of the service. On request it
-// also finds how many workstations such a machine can serve. Takes the whole machine for minutes, so it runs only when it is
-// named. Environment:
+// `bun run bench fleet`: a fleet of workstations at its real rate. Each fetches its policy and reports every 300 s, for
+// five minutes. Measures whether every request is answered, the response times, and the memory of the service. On
+// request it also finds how many workstations such a machine can serve. Takes the whole machine for minutes, so it runs
+// only when it is named. Environment:
 //   FLEET_WORKSTATIONS  instead of 200,000; they are users with one workstation each, all of which have reported before
 //   FLEET_SECONDS       instead of 300
 //   FLEET_PUBLISH=1     publishes a revision halfway, so that the next fetch of each workstation returns a changed policy
@@ -209,7 +209,7 @@ function errorsOf({ due, statuses }: PacedResult): number {
 }
 
 /**
- * Raises the rate from that of the fleet until a step fails. A rate of more workstations than there are rows means that the same
+ * Raises the rate of the fleet until a step fails. If the rate needs more workstations than there are rows, the same
  * ones report more often.
  */
 async function measureCapacity(fleet: Fleet): Promise<Figure> {

@@ -1,5 +1,5 @@
-// An inference gateway for benchmarks of its keys, in a separate process, with a delay in place of the real work of creating a key.
-// `GET /bench/keys` lists all keys. Argument: the delay in milliseconds.
+// An inference gateway for benchmarks of its keys, in a separate process. A delay replaces the real work of creating a
+// key. `GET /bench/keys` lists all keys. Argument: the delay in milliseconds.
 import { createKeyDesk } from "./key-desk.ts";
 
 const [delayText = "0"] = process.argv.slice(2);

@@ -63,7 +63,7 @@ async function administratorToken({ directory }: Stage, { port }: Running): Prom
   return login?.access_token ?? "";
 }
 
-/** All become due at once, and the service finds them like all due keys. */
+/** All become due at the same time, and the service finds them like all due keys. */
 async function reconcileMany(): Promise<Figure[]> {
   await using stage = await setStage(CALL_MS);
   const service = await stage.start();
@@ -102,7 +102,7 @@ async function reconcileMany(): Promise<Figure[]> {
   ];
 }
 
-/** Gives each user a key. @returns the load of their requests, every response of which must include the key */
+/** Gives each user a key. @returns the load of their requests; every response must include the key */
 async function questionsOfHolders(installation: ExistingInstallation, { port }: Running): Promise<LoadPlan> {
   const batches = await Array.fromAsync(enrol(installation, { count: HOLDERS, policy: NO_POLICY }));
   const headers = batches.flat().map((token) => ({ Authorization: `Bearer ${token}` }));

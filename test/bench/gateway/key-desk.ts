@@ -16,7 +16,7 @@ export interface KeyDesk {
   all(): { token: string; userId: string }[];
 }
 
-/** @param delayMs delay in place of the work of creating a key */
+/** @param delayMs delay instead of the work of creating a key */
 export function createKeyDesk(delayMs: number): KeyDesk {
   const byUser = new Map<string, Map<string, Key>>();
   const owners = new Map<string, string>();

@@ -12,7 +12,7 @@ const MINTED_AT_ONCE = 16;
 const READY_LIMIT_MS = 10_000;
 /** nginx does not report when it listens */
 const NGINX_PORT = 18_931;
-/** The service lifts the limit of requests at once by itself; the bare proxy cannot. */
+/** The service raises the limit of simultaneous requests by itself; the bare proxy cannot. */
 const UNLIMITED = `${SLOTS_VARIABLE}=65535`;
 export const CHAT_PATH = "/v1/chat/completions";
 export const PREFIX = "/inference";
@@ -58,7 +58,7 @@ export async function startInferenceSite(directory: string): Promise<InferenceSi
 
 type Started = (server: Promise<Running>) => Promise<Running>;
 
-/** @returns a function that stops what it started when the stack is disposed */
+/** @returns a function that starts a process and stops it when the stack is disposed */
 export const startedIn =
   (stack: AsyncDisposableStack): Started =>
   async (server) => {

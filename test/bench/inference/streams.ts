@@ -49,8 +49,8 @@ export async function measurePacedStreams(site: InferenceSite): Promise<Figure[]
 }
 
 /**
- * Streams that stay open without data, and requests to the control API while most of them are open. The bare proxy holds the same
- * streams, but is hardly anything else: what the streams add is compared.
+ * Streams that stay open without data, and requests to the control API while most of them are open. The bare proxy
+ * holds the same streams and little else, so the addition of the streams is compared.
  */
 export async function measureHeldStreams(site: InferenceSite): Promise<Figure[]> {
   const { ours } = targetsOf(site);

@@ -1,6 +1,6 @@
-// The reference of oauth.ts, in a separate process, on Bun or on Node: the npm package oidc-provider with the same client, rotating
-// refresh tokens and JWT access tokens, and an adapter that keeps everything in memory. Argument: the file for what it seeded, in
-// the form of Seeds in oauth.ts.
+// The reference of oauth.ts, in a separate process, on Bun or on Node: the npm package oidc-provider with the same
+// client, rotating refresh tokens and JWT access tokens, and an adapter that keeps everything in memory. Argument: the
+// file for the seeded data, in the form of Seeds in oauth.ts.
 import { writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { exportJWK, generateKeyPair } from "jose";

@@ -68,7 +68,7 @@ export async function peerCommands(directory: string): Promise<Record<string, st
 
 /**
  * @param copy file of the database in which it creates groups
- * @throws if its response to a lookup differs from that of the service
+ * @throws if the service answers a lookup differently
  */
 export async function startBare(
   { databaseFile, organizationId, running }: OurSide,

@@ -120,7 +120,7 @@ export async function measureShare(site: SsoSite, directory: string): Promise<Fi
   ];
 }
 
-/** Starts all sign-ins before it completes the first, so that the processor time is that of callbacks alone. */
+/** Starts all sign-ins before it completes the first, so that the processor time covers callbacks alone. */
 async function measured(server: Server, count: number): Promise<{ times: Times[]; processorMs: number }> {
   const left: Finish[] = [];
   while (left.length < count) left.push(await server.leave());

@@ -1,4 +1,4 @@
-// Sign-in at an identity provider: the time that the service adds to that of the provider, the rate of redirects to the
+// Sign-in at an identity provider: the time that the service adds to the provider's time, the rate of redirects to the
 // provider compared with the sign-in page, and the leftovers of unfinished sign-ins.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Many tokens, from a separate process: a number of requests over some connections, one in flight on each, every one with the token
-// of another workstation, in an order unrelated to that of enrollment.
+// Many tokens, from a separate process: a number of requests over some connections, one in flight on each, every one
+// with the token of another workstation, in an order unrelated to the enrollment.
 import {
   type FleetTraffic,
   policyRequest,
@@ -42,7 +42,7 @@ const NOTHING = Buffer.alloc(0);
 const FORGED_AT = 40;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** @returns a token whose signature differs from the given one and from that of the next call */
+/** @returns a token with a different signature than the given token and the token of the next call */
 function forged(token: string, at: number): string {
   const forgery = [0, 6, 12, 18].map((shift) => ALPHABET[(at >>> shift) & 63]).join("");
   return `${token.slice(0, -FORGED_AT)}${forgery}${token.slice(4 - FORGED_AT)}`;

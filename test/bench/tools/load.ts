@@ -180,7 +180,7 @@ class LoadRun {
     });
     connected.catch(() => {
       this.#errors += 1;
-      // Refused at once: without a pause, a dead server would keep this loop busy.
+      // Refused immediately: without a pause, a dead server would keep this loop busy.
       setTimeout(() => this.open(), 100).unref();
     });
   }

@@ -9,7 +9,7 @@ import { addManyRows } from "../../support/content/many-rows.ts";
 
 /** Elements and texts; 100 rows of nine columns have 3,850. */
 const NODES_MAX = 5_000;
-/** One for what the press changes, and one each for focus and answers that arrive meanwhile. */
+/** One for the changes of the press, and one each for focus and for answers that arrive in the meantime. */
 const LAYOUTS_MAX = 4;
 
 const PATHS = ["/console/clients", "/console/users", "/console/audit", "/console"];

@@ -26,7 +26,7 @@ afterEach(() => {
   expect(site.takeComplaints().filter((complaint) => !isTheProvider(complaint))).toEqual([]);
 });
 
-/** Goes to the provider, which signs in every visitor at once and redirects back. */
+/** Goes to the provider, which immediately signs in every visitor and redirects back. */
 const goToProvider = async (page: Page): Promise<void> => {
   await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: CONTINUE }).click()]);
 };

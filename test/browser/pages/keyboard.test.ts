@@ -25,7 +25,7 @@ async function tab(page: Page): Promise<Stop> {
   });
 }
 
-/** @returns the names of the next stops, each of which must show that it has the focus */
+/** @returns the names of the next stops; each must show that it has the focus */
 async function tabThrough(page: Page, stops: number): Promise<string[]> {
   const names: string[] = [];
   for (let stop = 0; stop < stops; stop += 1) {

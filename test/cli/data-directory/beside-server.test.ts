@@ -190,7 +190,7 @@ test("a SCIM token created by a command works immediately, and is rejected after
   expect((await provision("Groups", { displayName: "Design" })).status).toBe(401);
 });
 
-test("rejects the next report of a revoked workstation, and accepts that of a removed one", async () => {
+test("rejects the next report of a revoked workstation, and accepts one from a removed workstation", async () => {
   const { accessToken, refreshToken } = await logIn();
   const report = { instance_id: "i-1", hostname: "lab-14", client_version: "0.1.0", platform: "linux" };
   const send = async (): Promise<number> => {

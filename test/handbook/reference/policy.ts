@@ -44,7 +44,7 @@ const NOTES: Readonly<Record<string, Note>> = {
     limits: `1 to ${CONTRACT_GENERATION}`,
   },
   required_capabilities: {
-    about: "what workstations must be able to do; publishing adds what the policy needs",
+    about: "capabilities that workstations must have; publishing adds those that the policy needs",
     limits: `up to ${CAPABILITIES_MAX} of ${words(POLICY_CAPABILITIES)}`,
   },
   minimum_client_version: {
@@ -66,7 +66,7 @@ const NOTES: Readonly<Record<string, Note>> = {
   },
   allowed_harnesses: { about: "harnesses that may run", fallback: "[]", limits: words(HARNESS_KEYS) },
   harnesses: {
-    about: "what is said about each harness, by its name",
+    about: "requirements and settings of each harness, by its name",
     fallback: "{}",
     limits: words(HARNESS_KEYS),
   },
@@ -129,9 +129,9 @@ const NOTES: Readonly<Record<string, Note>> = {
     limits: `up to ${PACKAGES_MAX}`,
   },
   gateway: { about: "follows from the setting `gateway.type`; a policy file must leave it out" },
-  session_upload: { about: "delivered to workstations as it is written" },
+  session_upload: { about: "delivered to workstations unchanged" },
   "session_upload.presign_url": { about: "address", isRequired: true, limits: url },
-  telemetry: { about: "delivered to workstations as it is written" },
+  telemetry: { about: "delivered to workstations unchanged" },
   "telemetry.sink_url": { about: "address", isRequired: true, limits: url },
 };
 

@@ -250,7 +250,7 @@ const ACTS: readonly Act[] = [
     },
   },
   {
-    name: "an operator revokes a login session, and with it what it approved",
+    name: "an operator revokes a login session with the logins that it approved",
     ends: BOTH,
     reason: "revoked_by_operator",
     async perform(open, { loginSessionId }) {

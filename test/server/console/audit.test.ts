@@ -117,7 +117,7 @@ describe("CON-90 the audit log", () => {
       expect(html).toContain(`href="#filter-${name}"`);
   });
 
-  test("CON-17 CON-114 has days of the reader's zone, and the command and the request have their times", async () => {
+  test("CON-17 CON-114 has days of the reader's zone, with their times in the command and the request", async () => {
     const zoned = consoleBrowser(site, admin);
     zoned.cookies.set("quartermaster_zone", "America/New_York");
     const at = world.clock.nowMs();

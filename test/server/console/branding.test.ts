@@ -31,7 +31,7 @@ describe("CON-97 the branding", () => {
     "javascript:alert(1)",
     "http://images.example.com/x.png",
     `https://a.example/${"x".repeat(2_048)}`,
-  ])("keeps what was entered beside the problem: %p", async (address) => {
+  ])("keeps the entered text beside the problem: %p", async (address) => {
     const { status, html } = await save({ logo_url: address });
     expect(status).toBe(400);
     expect(html).toContain(`value="${address}"`);

@@ -65,7 +65,7 @@ describe("CON-71 the page of a user", () => {
     expect(actionsOf(id)).toContain(entry);
   });
 
-  test("CON-98 removal requires the address, and explains what is kept", async () => {
+  test("CON-98 removal requires the address, and lists the kept data", async () => {
     const { id, email } = await member("gone@example.com");
     expect((await read(`${id}/remove`)).html).toContain("Their history, workstations and sessions stay.");
     const wrong = await act(`${id}/remove`, { typed: "GONE" });

@@ -158,7 +158,7 @@ const ENTITIES: Readonly<Record<string, string>> = { "&quot;": '"', "&amp;": "&"
 /** @returns the options for a passkey in a page, for its script */
 export function passkeyOptionsIn({ html, heading }: Page): object {
   const [, text] = OPTIONS.exec(html) ?? [];
-  if (text === undefined) throw new Error(`no passkey is asked for under the heading "${heading}"`);
+  if (text === undefined) throw new Error(`no form under the heading "${heading}" requires a passkey`);
   return JSON.parse(unescaped(text));
 }
 

@@ -56,7 +56,7 @@ export function expectPlaceholdersUsed(blocks: readonly PrintedBlock[], { placeh
 
 /**
  * Executes the `run` blocks in order, and validates all others.
- * @returns what the `run` blocks printed, one text for each
+ * @returns the output of the `run` blocks, one text for each
  */
 export async function expectBlocksTrue(blocks: readonly PrintedBlock[], place: Workplace): Promise<string[]> {
   expectTags(blocks);

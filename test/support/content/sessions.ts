@@ -27,7 +27,7 @@ export async function withCapture<T extends Pick<TestServer, "domain" | "world">
 
 type Server = Pick<TestServer, "request">;
 
-/** @returns what the client announces about these bytes */
+/** @returns the client's announcement of these bytes */
 export const announcementOf = (bytes: string | Uint8Array, more: object = {}) => ({
   harness: "codex",
   compatibility_profile: "codex-v0_145_0",

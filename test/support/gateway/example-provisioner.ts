@@ -26,7 +26,7 @@ export interface ExampleProvisioner extends AsyncDisposable {
   directory: string;
 }
 
-/** @returns settings of an executable, pinned as it is now */
+/** @returns settings of an executable, pinned to its current content */
 export const executableSettings = (
   path: string,
   environment: Readonly<Record<string, string>> = {},
@@ -42,7 +42,7 @@ const sha256OfFile = (path: string): string => sha256Hex(readFileSync(path));
 
 /**
  * Installs the example in a separate directory, so that a test may change the file.
- * @param environment in addition to what the example needs
+ * @param environment variables in addition to those of the example
  */
 export function installExample(environment: Readonly<Record<string, string>> = {}) {
   const directory = temporaryDirectory();

@@ -78,7 +78,7 @@ export class RawClient {
     }
   }
 
-  /** Disconnects at once: with FIN, or with RST. */
+  /** Disconnects immediately: with FIN, or with RST. */
   leave(how: "fin" | "rst" = "fin"): void {
     if (how === "fin") this.socket.destroy();
     else this.socket.resetAndDestroy();

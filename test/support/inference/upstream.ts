@@ -119,7 +119,7 @@ export class UpstreamExchange implements RequestHead {
     this.socket.resetAndDestroy();
   }
 
-  /** Stops reading what the client sends. */
+  /** Stops reading the request of the client. */
   pause(): void {
     this.socket.pause();
   }

@@ -19,7 +19,7 @@ export function logOn(
   new RowWriter(connection).write(rowsInText(textOfRows(queued)), gaps);
 }
 
-/** Adds what a user has used on a day. */
+/** Adds the usage of a user on a day. */
 export function useOn(
   { data }: Pick<Workspace, "data">,
   use: { userId: string; day: number; model: string },

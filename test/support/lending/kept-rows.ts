@@ -33,8 +33,8 @@ export function keepRows({ db, clock, file }: World): KeptRows {
 }
 
 /**
- * A separate connection from those of the service, whose caches are stale after each of its commits. It checks no foreign keys, so
- * a table is emptied at once.
+ * A separate connection from those of the service, whose caches are stale after each of its commits. It checks no
+ * foreign keys, so one statement empties a table.
  */
 class OwnConnection {
   readonly #database: Database;

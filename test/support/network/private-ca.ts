@@ -8,7 +8,7 @@ import { createTestServer, type TestServer, type TestServerOptions } from "../se
 import { NO_PROXIES, raise } from "./listening-server.ts";
 
 export interface Certified {
-  /** PEM: the certificate of the server and that of its CA */
+  /** PEM: the certificates of the server and of its CA */
   cert: string;
   key: string;
   /** certificate of the CA in PEM, which no runtime trusts by itself */

@@ -23,7 +23,7 @@ const PATIENCE_MS = 400;
 
 /**
  * Writes the steps one after another.
- * @param wait milliseconds to wait after the last step, or what the response will contain
+ * @param wait milliseconds to wait after the last step, or a text in the awaited response
  * @returns the response until the server closed the connection, or the wait was over
  */
 export async function converse(

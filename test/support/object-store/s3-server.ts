@@ -35,7 +35,7 @@ export interface S3Server extends AsyncDisposable {
   keys: KnownKeys;
   /** serves objects of these buckets without a signature */
   publicBuckets: Set<string>;
-  /** responds in place of the server while it is set; undefined leaves the request to the server */
+  /** responds instead of the server while it is set; undefined leaves the request to the server */
   instead: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
 }
 

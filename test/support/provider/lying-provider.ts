@@ -1,5 +1,6 @@
-// A small identity provider on this machine (OpenID Connect Core 1.0, code flow with PKCE) that signs everybody in without a
-// question and can be told to lie in every way that a relying party must detect. `faults` and `claims` may change between requests.
+// A small identity provider on this machine (OpenID Connect Core 1.0, code flow with PKCE) that signs everybody in
+// without a question and can lie on request in every way that a relying party must detect. `faults` and `claims` may
+// change between requests.
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { jwtVerify } from "jose";

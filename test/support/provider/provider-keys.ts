@@ -25,7 +25,7 @@ export class ProviderKeys {
     this.#current = this.#made();
   }
 
-  /** Replaces the key at once. @returns the id of the new one */
+  /** Replaces the key immediately. @returns the id of the new one */
   rotate(kid: string = randomUUID()): string {
     this.#current = { ...this.#made(), kid };
     return kid;

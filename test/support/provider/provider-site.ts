@@ -14,7 +14,7 @@ export interface ProviderSite extends TestServer {
   browser(address?: string): FormBrowser;
 }
 
-/** @returns a server whose people sign in at a provider that signs everybody in at once */
+/** @returns a server whose people sign in at a provider that immediately signs everybody in */
 export async function createProviderSite(
   settings: Partial<SsoSettings> = {},
   options: TestServerOptions = {},

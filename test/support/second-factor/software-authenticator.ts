@@ -1,5 +1,5 @@
-// A passkey authenticator in software with a real key: it responds to the options of the pages byte by byte as a browser would (W3C
-// Web Authentication sections 6.1 and 6.5), and can be told to lie.
+// A passkey authenticator in software with a real key: it responds to the options of the pages byte by byte as a
+// browser would (W3C Web Authentication sections 6.1 and 6.5), and can lie on request.
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 const sha256 = (data: Uint8Array | string): Buffer => createHash("sha256").update(data).digest();

@@ -31,7 +31,7 @@ export interface HostState {
 export interface RepositoryHost extends Disposable, HostState {
   origin: string;
   seen: SeenRequest[];
-  /** responds in place of the host if it returns a response */
+  /** responds instead of the host if it returns a response */
   instead?: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
   /** Adds a commit with these files. @returns its object name */
   commit(files: Readonly<Record<string, string>>): string;

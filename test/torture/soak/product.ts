@@ -64,7 +64,7 @@ const settingsOf = (url: string, collector: string) => ({
   tracing: { url: collector, sample_ratio: 0.1, propagate: true },
 });
 
-/** The policy asks for captured sessions, and has packages. @returns what a workstation reports of it */
+/** The policy asks for captured sessions, and has packages. @returns the report of a workstation about it */
 async function prepare(
   installation: ExistingInstallation,
   origin: string,

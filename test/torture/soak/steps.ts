@@ -1,5 +1,5 @@
-// The steps of a soak: what a fleet, people, an identity provider and unauthenticated callers do with every part of the product. A
-// step removes what it creates beyond a bound, so that only the database has a reason to grow.
+// The steps of a soak: a fleet, people, an identity provider and unauthenticated callers use every part of the product.
+// A step removes what it creates beyond a bound, so that only the database has a reason to grow.
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
 import { navigationFor } from "../../../src/server/console/frame/navigation.ts";
 import { BENCH_HEADER } from "../../bench/inference/inference-load.ts";
@@ -33,7 +33,7 @@ const one = <T>(list: readonly T[]): T => {
   return found;
 };
 
-/** @returns every step; prepares what the users and workstations among them need */
+/** @returns every step; prepares the users and workstations that the steps need */
 export async function stepsOn(site: Site): Promise<Step[]> {
   const [administrator, ...others] = site.workstations;
   if (!administrator) throw new Error("a site has workstations");

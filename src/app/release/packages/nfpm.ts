@@ -93,7 +93,7 @@ function stage(format: PackageFormat, sources: PackageSources, folder: string): 
   };
 }
 
-/** nfpm translates Go's names to those of each format. */
+/** nfpm translates Go's names to the names of each format. */
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /** The unit needs systemd; the executable needs the C library. */

@@ -1,5 +1,6 @@
-// Detects that the data of a running process are no longer those of the installation: the database file was replaced, or another
-// version of the program has changed its schema. The service itself prevents both with its lock; a second process has none.
+// Detects that a running process no longer has the data of the installation: the database file was replaced, or another
+// version of the program has changed its schema. The service itself prevents both with its lock; a second process has
+// none.
 import { statSync } from "node:fs";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { schemaNow } from "../../../platform/database/schema/schema-now.ts";

@@ -39,7 +39,7 @@ export function watchSources({ metrics }: { metrics: Registry }): (inspection: S
   };
 }
 
-/** Adds what is counted on each scrape: stored archives, and packages of the policy with a newer commit. */
+/** Adds figures that are counted on each scrape: stored archives, and packages of the policy with a newer commit. */
 export function watchArtifacts(
   metrics: Registry,
   { artifacts, sourceWatch }: Pick<Domain, "artifacts" | "sourceWatch">,

@@ -176,7 +176,7 @@ async function showRows(region: Element, button: Element): Promise<void> {
 
 /** Reasons for missing live updates. The link beside the reason opens this page again, which may lead to the sign-in page. */
 const STALE = {
-  polling: ["This page is read again every 30 seconds until they come back.", "Reload this page"],
+  polling: ["This page refreshes every 30 seconds until they are available again.", "Reload this page"],
   unreachable: ["The service does not answer. This page asks again every 30 seconds.", "Reload this page"],
   ended: ["Your session has ended, or you may no longer read this page.", "Sign in again"],
 } as const;

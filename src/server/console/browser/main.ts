@@ -13,7 +13,7 @@ rememberZone();
 enhanceDocument(document);
 const SHOWN_MS = 2_000;
 
-/** Copies the text of the button that is pressed, or that of the element before it. */
+/** Copies the text of the pressed button, or of the element before it. */
 function startCopying(): void {
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;

@@ -51,7 +51,7 @@ async function ask(action: string, text: string, results: Element): Promise<void
   }
 }
 
-/** Arrows move between the field and the results. Escape closes the dialog at once; a search field would only be emptied. */
+/** Arrows move between the field and the results. Escape closes the dialog immediately instead of only emptying the search field. */
 function move(event: KeyboardEvent, dialog: HTMLDialogElement): void {
   if (event.key === "Escape") {
     event.preventDefault();

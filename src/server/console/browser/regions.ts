@@ -62,7 +62,7 @@ async function show(address: string): Promise<string | undefined> {
 }
 
 /**
- * Replaces the regions of this document by those of another document. Focus and typed text stay.
+ * Replaces the regions of this document with the regions of another document. Focus and typed text stay.
  * @param isFree returns false for regions to leave unchanged
  * @returns whether the documents have regions in common
  */

@@ -88,7 +88,7 @@ interface ModelListProps {
   view: ModelCatalogView;
   page: Page<ModelView> | undefined;
   problems?: readonly Problem[] | undefined;
-  /** whether the assignments are those of the reader's draft */
+  /** whether the assignments come from the reader's draft */
   isDraft: boolean;
 }
 

@@ -114,6 +114,6 @@ const Metadata = ({ model: { metadata } }: { model: ModelView }) =>
     </section>
   );
 
-/** @returns a text as it is, another value as JSON; undefined for none */
+/** @returns a text unchanged, another value as JSON; undefined for none */
 const valueText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : JSON.stringify(value);

@@ -18,7 +18,7 @@ export interface BulkWords {
   /** of the button below the list */
   label: string;
   ask(rows: string): string;
-  /** what the action does and what it does not do */
+  /** the effects of the action, and their limits */
   consequences: readonly string[];
   /** which rows do not change; shown only for a filter, because selected rows are listed */
   excepted?: string;

@@ -19,7 +19,7 @@ const LABELS = /^[\p{L}\p{N} '’()/.,-]*$/u;
 export const labelsAddress = (labels: readonly string[]): string =>
   `${LABELS_PATH}?${new URLSearchParams({ columns: labels.join(",") })}`;
 
-/** @returns the sheet, or what is wrong with the labels */
+/** @returns the sheet, or the problem of the labels */
 export function labelSheet(columns: string): { css: string } | { problem: Problem } {
   const labels = columns.split(",");
   if (columns.length > LABELS_LENGTH_MAX || labels.length > LABELS_MAX || !LABELS.test(columns)) {

@@ -22,7 +22,7 @@ const CARDS = "(max-width: 45rem)";
 export const listStatus = ({ problems = [] }: Pick<List<never>, "problems">): number =>
   problems.length > 0 ? 400 : 200;
 
-/** A whole list. Its id is that of the region that the script swaps. */
+/** A whole list. The script swaps the region with its id. */
 export function ListView<Row>({ list }: { list: List<Row> }) {
   const reader = useReader();
   const values = listValues(reader);

@@ -2,7 +2,7 @@
 import { choiceProblems, findConsoleList } from "../../../domain/console/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 
-/** @returns the problem of the parameter `columns`; nothing if the address is not that of a list */
+/** @returns the problem of the parameter `columns`; nothing if the address is not a list */
 export const columnProblems = ({ pathname, searchParams }: URL): Problem[] =>
   choiceProblems(
     new URLSearchParams(searchParams.getAll("columns").map((value) => ["columns", value])),

@@ -1,4 +1,4 @@
-// The MCP servers of the draft; without a draft, those of the policy in force.
+// The MCP servers of the draft or, without a draft, of the policy in force.
 /** @jsxImportSource preact */
 import type { ListColumn } from "../../../domain/console/service.ts";
 import type { PlacedServer } from "../../../domain/governance/service.ts";

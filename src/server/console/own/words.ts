@@ -35,7 +35,7 @@ export const harnessText = (key: HarnessKey): string => getHarness(key).label;
 export const andText = (words: readonly string[]): string =>
   [words.slice(0, -1).join(", "), ...words.slice(-1)].filter((part) => part !== "").join(" and ");
 
-/** @returns one sentence each for what the policy allows, what it installs, and the consequence without it */
+/** @returns one sentence each about allowed harnesses, installed packages, and the consequence without the policy */
 export function policySentences({ allowed, packages, isRequired }: PolicySummary): readonly string[] {
   const installed = countText(packages, "package");
   return [

@@ -96,7 +96,7 @@ function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutc
         {unknown > 0 && (
           <li>
             <a href="#addresses">{counted(unknown, "address was", "addresses were")} not found.</a> Correct or
-            remove what is still in the field, then save again.
+            remove the remaining entries, then save again.
           </li>
         )}
         {inactive.length > 0 && (

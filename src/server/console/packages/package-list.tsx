@@ -20,7 +20,7 @@ import { audienceText, CATALOG_PATH, DRAFT_WORDS, PACKAGES_PATH, packagePath, up
 export interface PackageRow extends PackageView {
   /** undefined if no workstation reports the package */
   counts: PackageCounts | undefined;
-  /** the current commit of its branch or tag, if it differs from that of its archive */
+  /** the current commit of its branch or tag, if its archive has a different one */
   newerCommit: string | undefined;
 }
 

@@ -109,7 +109,7 @@ const range = (from: number, to: number): number[] =>
 const CONTROLS = [...range(0, 0x08), ...range(0x0b, 0x1f)];
 const DIRECTIONS = [0x061c, 0x200e, 0x200f, ...range(0x202a, 0x202e), ...range(0x2066, 0x2069)];
 const INVISIBLE = [...range(0x80, 0x9f), 0x2028, 0x2029, 0xfeff];
-/** The symbol for NUL; those of the other control characters follow it. */
+/** The symbol for NUL. The symbols of the other control characters follow it. */
 const PICTURES = 0x2400;
 
 /** The visible replacement of a character that is invisible or that changes the direction of the text after it. */

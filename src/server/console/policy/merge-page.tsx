@@ -126,7 +126,7 @@ function Elsewhere() {
   );
   return (
     <p class="hint">
-      Values that may be secrets are hidden here. In a new tab, you can see those of{" "}
+      Values that may be secrets are hidden here. In a new tab, you can see the values of{" "}
       {linked(REVIEW_PATH, "your draft")} and of {linked(POLICY_PATH, "the policy in force")}.
     </p>
   );

@@ -177,7 +177,7 @@ export function revisionPage({
   };
 }
 
-/** A rollback goes through the review like every change; `policy rollback` on the server publishes at once. */
+/** A rollback goes through the review like every change; `policy rollback` on the server publishes immediately. */
 function DraftFromRevision({ revision, draftVersion }: Pick<RevisionProps, "revision" | "draftVersion">) {
   if (!useReader().mayAdminister) return null;
   return (

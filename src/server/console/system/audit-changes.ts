@@ -15,7 +15,7 @@ export interface Change {
 
 type Summaries = Pick<AuditRow, "before" | "after">;
 
-/** @returns every member of the summaries, those of `after` first */
+/** @returns every member of the summaries; members of `after` come first */
 export function changesOf({ before, after }: Summaries): Change[] {
   const [old, fresh] = [membersOf(before), membersOf(after)];
   const names = new Set([...Object.keys(fresh), ...Object.keys(old)]);

@@ -168,15 +168,15 @@ const SealingKeys = ({ keys }: { keys: readonly SealingKeyState[] }) => (
 
 const CONSEQUENCES: Readonly<Record<KeyKind, readonly string[]>> = {
   access_tokens: [
-    "Make a new key for access tokens? New tokens are signed with it at once.",
+    "Make a new key for access tokens? New tokens are signed with it immediately.",
     "Tokens that the old key signed stay valid until they expire. Nobody has to sign in again.",
   ],
   inference_tokens: [
-    "Make a new key for inference tokens? New tokens are signed with it at once.",
+    "Make a new key for inference tokens? New tokens are signed with it immediately.",
     "Tokens that the old key signed stay valid until they expire. Running sessions continue.",
   ],
   sealing: [
-    "Make a new sealing key? New secrets are sealed with it at once, and the service seals the older ones again.",
+    "Make a new sealing key? New secrets are sealed with it immediately, and the service seals the older ones again.",
     "The old key file stays, because earlier backups need it. Back up the new key file apart from the database.",
   ],
 };

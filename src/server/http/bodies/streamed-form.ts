@@ -22,8 +22,7 @@ const LIMITS = {
   headerSize: 8 * 1024,
 };
 
-/** The parser gets at most this much at once: the runtime may deliver a large part of a form, and its parts can take the parser
- * 20 ms. */
+/** The parser gets at most this many bytes in one turn. The runtime may deliver a large part of a form, whose parts can take the parser 20 ms. */
 const PIECE_BYTES = 32 * 1024;
 
 export interface FormFile {

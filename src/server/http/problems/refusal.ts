@@ -143,7 +143,7 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
   );
 }
 
-/** Maps errors of memory and of database reads; the write queue maps those of writes. */
+/** Maps errors of memory and of database reads. The write queue maps errors of writes. */
 const readable = (thrown: unknown): unknown =>
   isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
 

@@ -1,5 +1,6 @@
-// Builds the headers of a response for the client. They are those of the upstream, except hop-by-hop headers, headers of the
-// upstream connection, headers that set state in the client, and headers that reveal internals of the gateway.
+// Builds the headers of a response for the client. They are the headers of the upstream, except hop-by-hop headers,
+// headers of the upstream connection, headers that set state in the client, and headers that reveal internals of the
+// gateway.
 import { namesIn } from "./request-headers.ts";
 
 const REQUEST_ID_HEADER = "x-quartermaster-request-id";

@@ -187,7 +187,7 @@ function headProblem({ status, headers }: Response): RefusalReason | undefined {
 }
 
 /**
- * LiteLLM prefers `model` of the query to that of the body, and reads a body as a form if its media type says so.
+ * LiteLLM prefers `model` of the query to `model` of the body, and reads a body as a form if its media type is a form.
  * @returns whether the upstream may find a model that is not the one in the JSON body
  */
 function canNameAnotherModel({ url, headers }: Request): boolean {

@@ -9,7 +9,7 @@ export interface UnframedEnd {
   readonly isComplete: boolean;
 }
 
-/** @returns undefined for a response that says where it ends, and for one whose content says nothing of its end */
+/** @returns undefined for a response with a marked end, and for content without an end marker */
 export function unframedEndOf(headers: Headers, dialect: Dialect): UnframedEnd | undefined {
   if (headers.has("content-length") || headers.has("transfer-encoding")) return undefined;
   if (isPlainEventStream(headers)) return new UnframedEventStream(dialect);

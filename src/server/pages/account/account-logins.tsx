@@ -54,7 +54,7 @@ interface LoginProps {
   title: string;
   isCurrent?: boolean;
   csrf: string;
-  /** distinguishes the button from those of other rows */
+  /** distinguishes the button from the buttons of other rows */
   which: string;
   children: ComponentChildren;
 }

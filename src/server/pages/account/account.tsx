@@ -1,5 +1,5 @@
 // The account settings page: password, browsers, workstations, gateway key, signing out everywhere, and links for
-// administrators. Routes and domain decide what is shown and allowed.
+// administrators. Routes and domain decide about content and permissions.
 /** @jsxImportSource preact */
 import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 import { ErrorSummary, Hidden, SignOutForm } from "../forms.tsx";
@@ -69,7 +69,7 @@ export function accountSettingsPage(props: AccountSettingsProps): string {
       <Workstations list={props.workstations} total={counts.workstations} csrf={csrf} />
       <section aria-labelledby="everywhere-title">
         <h2 id="everywhere-title">Sign out everywhere</h2>
-        <p>Ends every login at once: all browsers, this one included, and all workstations.</p>
+        <p>Ends every login immediately: all browsers, including this one, and all workstations.</p>
         <a class="button danger narrow" href="/account/sign-out-everywhere">
           Sign out everywhere
         </a>

@@ -136,7 +136,7 @@ interface FactorRowProps {
   title: string;
   csrf: string;
   action: string;
-  /** distinguishes the button from those of other rows */
+  /** distinguishes the button from the buttons of other rows */
   which: string;
 }
 

@@ -28,7 +28,7 @@ const TEXTS = {
   confirm: { title: "Confirm that it is you", verb: "Confirm", back: "/account", cancel: "Cancel" },
 } as const;
 
-/** Posts `csrf`, `next` (if given), what is kept, and `code`, or `answer` of a passkey. */
+/** Posts `csrf`, `next` (if given), the kept fields, and `code`, or `answer` of a passkey. */
 export function proofPage(props: ProofProps): string {
   const { purpose, action, csrf, next, kept, isInParts, hasApp, passkey, error, branding } = props;
   const { title, verb, back, cancel } = TEXTS[purpose];

@@ -155,7 +155,7 @@ function pollProblem(error: unknown, request: Request): Response {
   return oauthProblemResponse(error, { request, path: `${ISSUER_PATH}${ENDPOINT_PATHS.token}` });
 }
 
-/** @throws OAuthError `invalid_request`, `unsupported_grant_type`, and those of redeem and refresh */
+/** @throws OAuthError `invalid_request`, `unsupported_grant_type`, and the errors of redeem and refresh */
 function grantTokens(
   grants: Access["grants"],
   request: Request,

@@ -1,5 +1,5 @@
-// Conflicts between the policy and the configuration file: lists both values, and keeps those of the policy. To take a
-// value of the file, save the draft (policy-draft.ts).
+// Conflicts between the policy and the configuration file: lists both values, and keeps the values of the policy. To
+// take a value of the file, save the draft (policy-draft.ts).
 import { Type } from "@sinclair/typebox";
 import { actorOf } from "../../http/exchange.ts";
 import { json } from "../../http/responses.ts";

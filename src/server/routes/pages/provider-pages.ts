@@ -33,7 +33,7 @@ export const signInAgainPath = (next: string): string =>
 
 const LINK_PATH = "/login/link";
 
-/** Texts for the person at the page, in place of the generic ones. */
+/** Texts for the person at the page. They replace the generic ones. */
 const PROOF_TEXTS = new Map([
   ["access.sign_in_failed", "the password is wrong, or the account cannot sign in"],
   [

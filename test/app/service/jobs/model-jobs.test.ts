@@ -56,7 +56,7 @@ test.each([
   },
 );
 
-test("INF-50 a provisioner that cannot list models is asked once in each run of the service", async () => {
+test("INF-50 each run of the service asks a provisioner that cannot list models once", async () => {
   const world = await site();
   world.upstream.listingFailure = "unsupported";
   for (const times of [1, 2]) {

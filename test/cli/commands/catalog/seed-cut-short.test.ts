@@ -16,7 +16,7 @@ const ARCHIVE_BYTES = [20 * 1024 * 1024, 100, 100];
 /** each archive is created, written and read about ten times */
 const PATIENCE_MS = 60_000;
 
-/** A seeded catalog with one small package, and an unseeded one with three packages, of which the first is large. */
+/** A seeded catalog with one small package, and an unseeded one with three packages. The first of these is large. */
 async function prepared(): Promise<Workspace> {
   const workspace = await createInstallation();
   writeCatalog(workspace, "old.yaml", [tarGzOf(tarFile("a", "a"))]);

@@ -36,7 +36,7 @@ describe.each([
     ["revoke", ""],
     ["remove", " --q lab"],
     ["revoke", " --q lab"],
-  ])("meets `clients %s --stale 1d%s` as it is listed", async (verb, more) => {
+  ])("has the same age in the list and for `clients %s --stale 1d%s`", async (verb, more) => {
     using workspace = await createInstallation();
     await lastSeen(workspace, DAY_MS + ms);
     const line = `clients ${verb} --stale 1d${more}`;

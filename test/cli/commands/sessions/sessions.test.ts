@@ -292,7 +292,7 @@ describe("SES-46 doctor and status", () => {
   });
 });
 
-test("SES-37 users erase lists the sessions of a person and deletes their bytes at once", async () => {
+test("SES-37 users erase lists the sessions of a person and deletes their bytes immediately", async () => {
   const erase = "users erase ana@example.org";
   await workspace.json("users create ana@example.org --role member");
   await captureOn(workspace, "of ana", { as: "ana@example.org", more: { session_id: "hers" } });

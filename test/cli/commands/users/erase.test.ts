@@ -1,5 +1,5 @@
 // `users erase`: later backups contain no data of the person, not even in free pages, and restore with an intact audit
-// log. test/domain/erasure tests what is erased.
+// log. test/domain/erasure tests the erased data.
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -127,7 +127,7 @@ test("CON-26 lists have 25, 50 or 100 rows, and links to the first, the next and
   }
 });
 
-test("CON-122 the page explains what is missing, with the id of the request", async () => {
+test("CON-122 the page names the missing object, with the id of the request", async () => {
   for (const path of ["/console/users/x", "/console/clients/x", "/console/audit/0", "/console/groups/x"]) {
     const { status, html: text } = await open(path);
     expect([path, status]).toEqual([path, 404]);

@@ -357,7 +357,7 @@ describe("CON-25 columns and rows of a list", () => {
     expect((await browser.visit(LIST)).status).toBe(200);
   });
 
-  test("names all problems of a list at once", async () => {
+  test("names all problems of a list together", async () => {
     const { errors } = await (await keep({ path: LIST, query: "columns=zzz&per_page=x" })).json();
     const columns = "email, role, status, source, last_seen_at, workstations, key";
     expect(errors).toEqual([

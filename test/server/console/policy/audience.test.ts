@@ -81,7 +81,7 @@ describe("CON-67 the form", () => {
     expect(audience()).toBeUndefined();
   });
 
-  test("refuses an audience of nobody, and addresses beside everybody, and keeps what was entered", async () => {
+  test("refuses an audience of nobody, and addresses beside everybody, and keeps the entries", async () => {
     const nobody = await send(only);
     expect(nobody.status).toBe(400);
     expect(nobody.html).toContain("Must name at least one user or group.");
@@ -196,7 +196,7 @@ describe("CON-67 finding people", () => {
     expect(drafts.own(admin.actor)).toBeUndefined();
   });
 
-  test("takes a whole address at once, also when only the form is saved", async () => {
+  test("accepts a whole address immediately, even when only the form is saved", async () => {
     const page = await send({ act: "find", person: "USER4242@example.com" });
     expect(textIn(page.html)).toBe(addressOf(4242));
     await send({ ...only, person: addressOf(9) });
@@ -235,7 +235,7 @@ describe("CON-67 groups", () => {
     expect(audience()).toEqual({ scope: "users", user_ids: [String(people[5])] });
   });
 
-  test("finds groups by a part of their name, and one press saves one beside what was pasted", async () => {
+  test("finds groups by a part of their name, and one press saves one beside the pasted entries", async () => {
     const id = await createGroup("Sales and marketing", people.slice(3, 5));
     const page = await send({ act: "find", group: "marketing" });
     expect(page.html).toContain("Sales and marketing");

@@ -54,7 +54,7 @@ const settings = (count: number, value: number) =>
     },
   });
 
-test("CON-49 a text that is broken on line 4,000 names the line, and comes back as it was", async () => {
+test("CON-49 a text that is broken on line 4,000 names the line, and returns unchanged", async () => {
   const lines = Array.from({ length: 5_000 }, (_, at) => `        - rule ${at + 1}`);
   const head = ["revision: x", "harnesses:", "  codex:", "    managed_config:", "      rules:"];
   lines[3_999 - head.length] = '        - "rule without an end';
@@ -128,7 +128,7 @@ test("CON-49 a form says before that saving it drops the comments of another tex
   await governance.drafts.discard(ana.actor, governance.drafts.existing(ana.actor).id);
 });
 
-test("CON-53 a merge that is sent without a choice says what is missing, and merges nothing", async () => {
+test("CON-53 a merge that is sent without a choice names the missing one, and merges nothing", async () => {
   await save(managedText({ ttl_seconds: 71 }));
   await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));
   const question = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
@@ -288,7 +288,7 @@ test("CON-58 a range that shuts out the whole fleet is named before it is publis
   expect(closed.html).toContain("Required: No harness is allowed");
 });
 
-test("CON-51 the form of a harness keeps what was typed when the draft was discarded, and says so", async () => {
+test("CON-51 the form of a harness keeps and reports the typed text when the draft was discarded", async () => {
   await mine.submit(formTo(await mine.visit(CODEX), CODEX), { allowed: "yes", settings: "model: first" });
   const open = formTo(await mine.visit(CODEX), CODEX);
   await governance.drafts.discard(ana.actor, governance.drafts.existing(ana.actor).id);
@@ -302,7 +302,7 @@ test("CON-51 the form of a harness keeps what was typed when the draft was disca
   });
 });
 
-test("CON-49 CON-51 the form of a harness keeps what was typed when the draft was saved elsewhere, is broken, or the text is too long", async () => {
+test("CON-49 CON-51 the form of a harness keeps the typed text when the draft was saved elsewhere, is broken, or the text is too long", async () => {
   const [first, second] = [formTo(await mine.visit(CODEX), CODEX), formTo(await mine.visit(CODEX), CODEX)];
   await mine.submit(first, { allowed: "yes", settings: "model: first" });
   const kept = await mine.submit(second, {

@@ -48,7 +48,7 @@ const idsOn = (html: string): string[] =>
   [...html.matchAll(/<a href="\/console\/catalog\/([a-z0-9-]+)"/g)].map(([, id = ""]) => id);
 const discard = () => governance.drafts.discard(actor, governance.drafts.existing(actor).id);
 
-test("the catalog is listed in its order, with what the policy has of it", async () => {
+test("the catalog is listed in its order, with the packages of the policy", async () => {
   const { html } = await browser.visit(PATH);
   expect(idsOn(html)).toEqual(["ticket", "guide", "taken"]);
   for (const text of [

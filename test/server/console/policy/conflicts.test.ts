@@ -52,7 +52,7 @@ test("CON-45 a conflict with the configuration file is settled by its buttons", 
   expect((await auditor.visit("/console/policy")).html).not.toContain("Take the file");
 });
 
-test("CON-45 values of the file that need each other are taken one after the other; the review names what is missing", async () => {
+test("CON-45 values of the file that need each other are accepted one after the other; the review names the missing one", async () => {
   const path = "/console/policy/conflicts";
   const use = "/harnesses/codex/package_overrides/tool";
   const file = (version: string, enabled: boolean) =>

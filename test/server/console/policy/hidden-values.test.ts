@@ -183,7 +183,7 @@ test("CON-144 CON-118 a value that was saved elsewhere meanwhile is neither show
   expect(drafted()).toEqual(serverWith({ TOKEN: "newer" }));
 });
 
-test("CON-119 CON-144 a value that was entered in a session that ended is asked for again", async () => {
+test("CON-119 CON-144 a value that was entered in a session that ended must be entered again", async () => {
   const rest = { harness_codex: "yes", enabled: "yes", accepted: "yes" };
   const page = await press(await browser.visit(FORM), "new_env:0", rest);
   const entered = {

@@ -115,7 +115,7 @@ test("CON-69 what looks like a token is named, and saved only when that is accep
   expect(mcpOf("codex")?.at(-1)).toMatchObject({ name: "git", env: { GITHUB_TOKEN: "ghp_1" } });
 });
 
-test("CON-118 a draft that was saved elsewhere meanwhile is shown beside what was entered", async () => {
+test("CON-118 a draft that was saved elsewhere in the meantime is shown beside the entries", async () => {
   const page = await browser.visit("/console/mcp/git");
   await drafts.saveMcp(admin.actor, drafts.existing(admin.actor), { kimi: [] });
   const stale = await press(page, "save", { ...LOCAL, name: "git", command: "uvx" });

@@ -22,7 +22,7 @@ const ARCHIVE = tarGzOf(
   tarFile("skills/guide/SKILL.md", "# Guide\n"),
   tarFile("bin/ticket", "#!/bin/sh\ncurl https://example.com/ticket\n"),
 );
-/** A file of the form has every harness checked; the form without a script sends only what is checked. */
+/** A file of the form has every harness checked. The form without a script sends only checked ones. */
 const CODEX_ONLY = { "claude-use": "", "kimi-use": "", "opencode-use": "" };
 
 beforeAll(async () => {
@@ -189,7 +189,7 @@ test("CON-66 an audience that became narrower while its form was open is shown b
   );
 });
 
-test("CON-118 a search and a wrong value do not renew what a form has read", async () => {
+test("CON-118 a search and a wrong value do not renew the version that a form has read", async () => {
   const { drafts } = governance;
   await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
   const named = formTo(await browser.visit(`${NEW}/identity`), `${NEW}/identity`);
@@ -263,7 +263,7 @@ test("CON-66 a package may have the name of a member that every object inherits"
   expect([exported.status, (await exported.text()).includes("managed_source")]).toEqual([200, false]);
 });
 
-test("CON-66 all problems of a layout are named at once beside what was entered, and nothing is saved", async () => {
+test("CON-66 all problems of a layout are named together beside the entries, and nothing is saved", async () => {
   await upload(fileOf(ARCHIVE));
   await send("identity");
   const refused = await send("layout", {
@@ -327,7 +327,7 @@ test("CON-66 another archive keeps the name, and proposes new layouts", async ()
   expect(layout.fields["codex-skills_dir"]).toBe("guides");
 });
 
-test("CON-66 a form of another tab saves nothing, and says so", async () => {
+test("CON-66 a form of another tab saves nothing and reports that", async () => {
   await upload(fileOf(ARCHIVE));
   const first = formTo(await browser.visit(`${NEW}/identity`), `${NEW}/identity`);
   await browser.submit(first, { name: "First" });

@@ -1,4 +1,4 @@
-// The page of one package in the console, over the real domain: what it shows, and its forms, which change the draft.
+// The page of one package in the console, over the real domain: its content, and its forms, which change the draft.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { PEOPLE_NAMED_MAX } from "../../../../src/server/routes/console/packages/package-detail.ts";
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
@@ -122,7 +122,7 @@ test("CON-65 settings that cannot be read stay as they were typed, with their li
   expect(governance.drafts.own(actor)).toBeUndefined();
 });
 
-test("CON-65 a form of an older version of the draft saves nothing, and says so on the page", async () => {
+test("CON-65 a form of an older version of the draft saves nothing, and the page reports that", async () => {
   const page = await browser.visit(PATH);
   await governance.drafts.takePackage(actor, { version: 0 }, packageOf("other"));
   const { status, html } = await browser.submit(formOn(page, "use"), {
@@ -135,7 +135,7 @@ test("CON-65 a form of an older version of the draft saves nothing, and says so 
   await discard();
 });
 
-test("CON-65 a package is removed in the draft after a question, and its page says so", async () => {
+test("CON-65 a package is removed in the draft after a question, and its page shows the removal", async () => {
   const question = await browser.visit(`${PATH}/remove`);
   expect(question.html).toContain("Its archive stays here.");
   const { html } = await browser.submit(formTo(question, `${PATH}/remove`), {});

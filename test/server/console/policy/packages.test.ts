@@ -1,4 +1,5 @@
-// Packages and the catalog in the console, over the real domain: what the pages show, and the forms that change the draft.
+// Packages and the catalog in the console, over the real domain: the content of the pages, and the forms that change
+// the draft.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { UPDATES_SHOWN_MAX } from "../../../../src/server/console/policy/review/remarks.tsx";
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
@@ -58,7 +59,7 @@ test.each([UPDATES_SHOWN_MAX - 1, UPDATES_SHOWN_MAX, UPDATES_SHOWN_MAX + 1])(
   },
 );
 
-test("CON-64 packages are listed with what they contain, who gets them, and where they are applied", async () => {
+test("CON-64 packages are listed with their content, their audience, and the workstations that apply them", async () => {
   await publish([
     packageOf("guide", { name: "Review guide", adapters: { codex: { skills_dir: "skills" } } }),
     packageOf("ticket", { adapters: { codex: HELPER, claude: HELPER } }),

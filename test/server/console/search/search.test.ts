@@ -68,7 +68,7 @@ describe("CON-18 the search", () => {
     expect((await api("x".repeat(SEARCH_LENGTH_MAX))).status).toBe(200);
   });
 
-  test("gives up in time and names what it did not finish", async () => {
+  test("gives up in time and names the unfinished parts", async () => {
     const endless = {
       *listInSteps() {
         for (;;) yield;
@@ -113,7 +113,7 @@ describe("CON-147 the budget of searches", () => {
 });
 
 describe("CON-18 the page of the search", () => {
-  test("has pages and actions, all pages for a blank text, and links to what was found", async () => {
+  test("has pages and actions, all pages for a blank text, and links to the results", async () => {
     expect((await page("audit verify")).html).toContain(">Verify the audit log</a>");
     expect((await page(undefined)).html).toContain('<a href="/console/clients">Workstations</a>');
     const { html } = await page("lab-2");

@@ -111,7 +111,7 @@ describe("CON-36 the list of captured sessions", () => {
     expect((await visit(ben, "?status=pending")).html).not.toContain("Never sent");
   });
 
-  test("CON-17 CON-114 has days of the reader's zone, and the command and the request have their times", async () => {
+  test("CON-17 CON-114 has days of the reader's zone, with their times in the command and the request", async () => {
     const zone = "Asia/Tokyo"; // 9 hours before UTC
     const zoned = consoleBrowser(site, admin);
     zoned.cookies.set("quartermaster_zone", zone);

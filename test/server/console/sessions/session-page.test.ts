@@ -159,7 +159,7 @@ describe("SES-28 the download of the console", () => {
     }
   });
 
-  test("comes back to the page with the reason if the bytes are gone meanwhile", async () => {
+  test("returns to the page with the reason if the bytes are gone in the meantime", async () => {
     const browser = browserOf(ada);
     const form = formTo(await browser.visit(path), `${path}/download`);
     await lose(site.world.clock.nowMs());

@@ -1,4 +1,4 @@
-// SES-31, SES-56: the owner shares a session in the console, and is first told which strings in it look like keys.
+// SES-31, SES-56: the owner shares a session in the console. The page first lists the strings that look like keys.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -43,7 +43,7 @@ const sharing = async (of = id) =>
 const textareaOf = ({ html }: Page): string => /<textarea[^>]*>(.*?)<\/textarea>/s.exec(html)?.[1] ?? "";
 
 describe("SES-31 sharing in the console", () => {
-  test("asks before a session is shared with everybody, says what they will read, and withdraws it with one button", async () => {
+  test("asks before a session is shared with everybody, lists the shared content, and withdraws it with one button", async () => {
     const question = await send({ mode: "workspace", act: "save" });
     expect(question.heading).toBe("Share this session?");
     expect(question.html).toContain("will be found by everybody in the organization");
@@ -114,7 +114,7 @@ describe("SES-31 sharing in the console", () => {
     expect((await send({ mode: "workspace", act: "save" })).heading).toBe("Share this session?");
   });
 
-  test("names every address that is nobody's, and keeps what was entered", async () => {
+  test("names every unknown address, and keeps the entries", async () => {
     await site.domain.identity.users.create(site.world.system, { email: "dan@example.com", role: "member" });
     const dan = site.domain.identity.users.find(ada.user.organizationId, "dan@example.com");
     await site.domain.identity.users.update(site.world.system, dan.id, { status: "suspended" });
@@ -197,7 +197,7 @@ describe("SES-56 what looks like a key", () => {
     expect(await question(id)).toContain("No string in it looks like a key of a known kind.");
   });
 
-  test("counts nothing in bytes that cannot be unpacked, and the page says so", async () => {
+  test("counts nothing in bytes that cannot be unpacked, and the page reports that", async () => {
     const html = await question(await captured(Buffer.from("no archive")));
     expect(html).toContain("It could not be searched for keys:");
     expect(html).toContain("damaged, truncated or not gzip data");

@@ -246,7 +246,7 @@ describe("CON-43 CON-99 selected workstations", () => {
 describe("CON-43 CON-99 all that match a filter", () => {
   const filter = encodeURIComponent("?not_seen_for_days=30");
 
-  test("takes the workstations not seen for some days, counted again, with the number typed", async () => {
+  test("selects the workstations not seen for some days, counts them again, and requires the typed number", async () => {
     await workstation("old");
     site.world.clock.advance(0);
     await db.write((tx) => tx.update(clientReports).set({ lastSeenAtMs: 0 }).run(), "clients");

@@ -1,4 +1,5 @@
-// The layout of one harness as it is entered: fields for the components, one line for each plugin and helper, and YAML for the rest.
+// The entered layout of one harness: fields for the components, one line for each plugin and helper, and YAML for the
+// rest.
 import type { ManagedPackage } from "../../../../domain/catalog/service.ts";
 import { CLIENT_PLATFORMS } from "../../../../domain/catalog/sources/source-warnings.ts";
 import {

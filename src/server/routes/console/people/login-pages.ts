@@ -85,7 +85,7 @@ function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain
       ({ request, body }) =>
         console.act(request, body, NEEDED, async (reader) => {
           if (!isTypedNumber(body.typed, Number(body.count)))
-            return endAll(reader, "Type the number exactly as it is shown");
+            return endAll(reader, "Type the number exactly as shown");
           if (logins.countLive() > Number(body.count))
             return endAll(reader, "There are more logins now. Type the new number");
           await logins.revokeEverything(reader.actor);

@@ -89,7 +89,7 @@ export function userActionPages(context: RouteContext, console: Console) {
           checkAction(reader, user, action);
           requireApplicableAction(user, action);
           if (action === "remove" && body.typed?.trim() !== user.email)
-            return confirmationOf(user, action, { error: "Type the address exactly as it is shown" });
+            return confirmationOf(user, action, { error: "Type the address exactly as shown" });
           try {
             return await perform(reader, user, { action, once: body.once, version: body.version });
           } catch (error) {
