@@ -9,7 +9,7 @@ import { isConfirmed } from "./input/prompt.ts";
 import { printable } from "./output/printable.ts";
 
 /** Number of rows that a plan lists by name; the others are only counted. */
-const NAMED = 10;
+export const NAMED_MAX = 10;
 /** `unchanged` is the longest word before a row. */
 const WORD_WIDTH = "unchanged".length + 2;
 
@@ -154,9 +154,9 @@ function countsOf(rows: readonly BulkRow[]): Record<BulkRow["result"], number> {
 function exceptionsIn(rows: readonly BulkRow[]): string[] {
   const exceptions = rows.filter(({ result }) => result !== "done");
   const further = rows.filter(({ result, why }) => result === "done" && why !== undefined);
-  const more = exceptions.length - NAMED;
+  const more = exceptions.length - NAMED_MAX;
   return [
-    ...exceptions.slice(0, NAMED).map(({ id, name = id, why = "" }) => `${name} does not change: ${why}`),
+    ...exceptions.slice(0, NAMED_MAX).map(({ id, name = id, why = "" }) => `${name} does not change: ${why}`),
     ...(more > 0 ? [`and ${more} more do not change`] : []),
     ...further.map(({ id, name = id, why = "" }) => `${name}: ${why}`),
   ];

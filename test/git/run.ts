@@ -387,7 +387,7 @@ async function seenProcesses({ work }: MirrorSite): Promise<string> {
   return files.map((file) => readFileSync(file, "utf8")).join("\n");
 }
 
-/** @returns the processes in a folder, when there are this many or the time is over */
+/** Waits until a folder has this many processes, or the time is over. @returns the processes */
 async function processesSoon(folder: string, count: number): Promise<number[]> {
   const deadline = performance.now() + START_MS_MAX;
   for (;;) {

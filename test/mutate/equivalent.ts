@@ -552,7 +552,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/domain/access/authentication/grant-holders.ts",
     kind: "dropped default",
     contains: "this.#organizations[packed >>> ORGANIZATION_SHIFT]",
-    because: "a row has the number of an organization in the list; the default is for the type",
+    because: "every row has the number of a listed organization; the default only satisfies the type",
   },
   {
     file: "src/domain/access/authentication/grant-holders.ts",

@@ -1341,7 +1341,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "POST /package-artifacts/:id/download": {
     ask: (site) => asAdmin(site, { path: `/package-artifacts/${UNKNOWN_ID}/download` }),
     status: 404,
-    why: "a link is worked out, nothing is kept of it",
+    why: "computes a link and stores nothing",
   },
   "PUT /admin/governance-config": {
     async ask(site) {

@@ -7,15 +7,19 @@ import { DAY_MS } from "../../../src/platform/clock.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
-import { type BulkSelection, filterWords, requireOneSelection, runBulk, searchOf } from "../../bulk.ts";
+import {
+  type BulkSelection,
+  filterWords,
+  NAMED_MAX,
+  requireOneSelection,
+  runBulk,
+  searchOf,
+} from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
 import { filterOf, readClients } from "./read.ts";
 import { nameOf } from "./view.ts";
-
-/** Number of clients that a plan lists by name; the others are only counted. */
-const NAMED_MAX = 10;
 
 export const remove = (call: Call): Promise<void> => removeClients(call, "remove");
 export const revoke = (call: Call): Promise<void> => removeClients(call, "revoke");

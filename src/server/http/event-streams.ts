@@ -29,7 +29,7 @@ export interface EventStreamsOptions {
   intervalMs: number;
   /** Runs once per interval while a stream is open. */
   beat(): void;
-  /** Called with an error of `beat`. All streams then end: an event may have been skipped, and clients that reconnect get the newest. */
+  /** Called with an error of `beat`. All streams then end, because an event may be missing. Clients get the newest event when they reconnect. */
   onError(error: unknown): void;
   /** Limit on events that wait for a slow reader; beyond it, the stream ends. */
   eventsWaitingMax: number;

@@ -31,7 +31,7 @@ export interface Exchange {
   route: string | undefined;
   /** set by the guard on routes that require a caller */
   principal: Principal | undefined;
-  /** set when a caller is refused: the reason for the log, because a form shows its page again instead of an error */
+  /** set when a caller is refused; the reason for the log, because a form repeats its page instead of showing an error */
   refusal?: Refusal | undefined;
   /** event that the log names as a warning, such as a sign-in that should be rare */
   warning?: string;

@@ -15,7 +15,7 @@ import { PagePrinting } from "../../../cli/page-printing.ts";
 import { programFor } from "../../../cli/program.ts";
 import { type Page, type PageQuery, WALK_PAGE_MAX } from "../../../src/domain/shared/page.ts";
 
-/** Reads a list of `total` numbers. @returns also the warnings and the pages that were read */
+/** Reads a list of `total` numbers. @returns the result, the warnings, and the pages that were read */
 function read(rows: number, options: Record<string, string> = {}) {
   const warnings: string[] = [];
   const queries: PageQuery[] = [];

@@ -150,7 +150,7 @@ test("CON-118 an action on a user who was removed in the meantime is not offered
   }
 });
 
-test("CON-118 the change before the page was opened is not shown, although its entry is later than the time of the user", async () => {
+test("CON-118 a change before the page was opened is not shown, even if its audit entry is later than the user's last change", async () => {
   const { id } = await member("entered-later@example.com");
   const { clock } = site.world;
   const nowMs = clock.nowMs.bind(clock);

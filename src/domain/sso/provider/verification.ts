@@ -134,8 +134,7 @@ function logOnFinding({ claims }: ProviderMetadata): ProviderFinding {
   const check = "log_on";
   if (claims === undefined)
     return { check, result: "skipped", detail: "the provider does not list its claims", remedy: null };
-  if (claims.includes("auth_time"))
-    return ok(check, "ID tokens can include the sign-in time (auth_time)");
+  if (claims.includes("auth_time")) return ok(check, "ID tokens can include the sign-in time (auth_time)");
   return warning(
     check,
     "the provider does not list auth_time, which people need to confirm a sensitive change by signing in again",

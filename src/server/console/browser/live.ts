@@ -87,7 +87,7 @@ function refreshSoon(): void {
   }, PAUSE_MS);
 }
 
-/** Sends the forms of checks that reading a page does not make: immediately, and repeatedly while the page is visible. */
+/** Sends the forms of checks that loading a page does not run: immediately, and repeatedly while the page is visible. */
 function startChecks(): void {
   if (!document.querySelector(CHECKED)) return;
   const check = () => {
