@@ -80,7 +80,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "MESSAGE_LENGTH_MAX of src/app/standby/litestream.ts",
     "ERROR_LENGTH_MAX of src/domain/audit/forwarding/forwarding.ts",
     "LEFT_SHOWN_MAX of cli/commands/identities/move.ts",
-    "NAMED_MAX of cli/commands/clients/remove.ts",
+    "NAMED_MAX of cli/bulk.ts",
     "NAMED_MAX of src/domain/scim/bulk/run.ts",
     "NAMED_MAX of src/domain/scim/groups/unknown-members.ts",
     "PROBLEMS_MAX of src/domain/catalog/bundles/bundle-read.ts",

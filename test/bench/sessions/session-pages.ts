@@ -22,7 +22,7 @@ const LISTS: Readonly<Record<string, string>> = {
   "own only": "&whose=mine",
 };
 
-/** The limits are those of CON-130, CON-132 and CON-133. */
+/** CON-130, CON-132 and CON-133 set the limits. */
 export async function measureSessionPages(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);

@@ -87,7 +87,7 @@ describe.each([
 
     const { page } = mine;
     await page.reload();
-    expect(await page.getByText("Somebody published meanwhile").count()).toBe(1);
+    expect(await page.getByText("Somebody else has published").count()).toBe(1);
     expect(await page.getByRole("button", { name: /^Publish r/ }).count()).toBe(0);
     await press(page, `Merge r${inForce().sequence}`);
     expect(await heading(page)).toBe("Merge the draft");

@@ -103,7 +103,7 @@ describe("CON-92 the jobs", () => {
     expect((await browser.submit(unknown, { act: "run" })).status).toBe(404);
   });
 
-  test("CON-118 does not run a job that another person paused meanwhile, and says whose change it was", async () => {
+  test("CON-118 does not run a job that another person has paused, and names that person", async () => {
     const bea = await site.signedIn("admin", { email: "bea@example.com" });
     const path = "/console/system/jobs/backup";
     const opened = formTo(await browser.visit("/console/system/jobs"), path);

@@ -82,7 +82,7 @@ describe("CON-43 many workstations", () => {
     ]);
   });
 
-  test("continues after a slice, skips workstations that report meanwhile, and ends", async () => {
+  test("continues after a slice, skips workstations that report in the meantime, and ends", async () => {
     await workstation("lab-1");
     await copies(BULK_ROWS_MAX + 1);
     const wanted = { filter: { q: "copy-" }, expected: BULK_ROWS_MAX + 1 };

@@ -150,7 +150,7 @@ describe("many members", () => {
     expect((await scim.membersOf(id)).toSorted()).toEqual([people[0] ?? "", people[3] ?? ""].toSorted());
   });
 
-  test("refuses many members if one of them was deleted meanwhile", async () => {
+  test("refuses many members if one of them was deleted in the meantime", async () => {
     const id = await scim.group("Meanwhile");
     const [gone = "", another = ""] = await addScimUsers(scim.server.world, 2, "meanwhile");
     const text = groupText(listOf([gone, another, ...people]), "Meanwhile");

@@ -132,7 +132,7 @@ function Stale(props: ReviewProps) {
   const broken = brokenTexts(draft.typed);
   return (
     <section aria-labelledby="stale">
-      <h2 id="stale">{isBaseGone(props) ? "Its revision is gone" : "Somebody published meanwhile"}</h2>
+      <h2 id="stale">{isBaseGone(props) ? "Its revision is gone" : "Somebody else has published"}</h2>
       <p>
         {revisionText(current)} by <Text value={current.authorLabel} /> is current now.{" "}
         {broken.length > 0

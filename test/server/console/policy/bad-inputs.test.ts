@@ -156,7 +156,7 @@ test("CON-118 values that were published after the reader decided are asked for 
   await publishAs(cleo.actor, managedText({}));
 });
 
-test("CON-118 the decisions of a merge stay when the draft was saved elsewhere meanwhile", async () => {
+test("CON-118 the decisions of a merge stay when the draft was saved elsewhere in the meantime", async () => {
   await save(managedText({ ttl_seconds: 74 }));
   await publishAs(cleo.actor, managedText({ ttl_seconds: 75 }));
   const question = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
@@ -229,7 +229,7 @@ test("CON-54 one of two administrators who publish at the same moment wins, and 
   const won = both.filter(({ html }) => html.includes("is published."));
   const [lost] = both.filter((page) => !won.includes(page));
   expect(won).toHaveLength(1);
-  expect([lost?.status, lost?.html.includes("Somebody published meanwhile")]).toEqual([409, true]);
+  expect([lost?.status, lost?.html.includes("Somebody else has published")]).toEqual([409, true]);
   expect(lost?.html).toMatch(/Copy your comment, which is not stored:.*at once/s);
   const loser = current().authorLabel === "ana@example.com" ? theirs : mine;
   const merged = await loser.submit(formTo(await loser.visit(REVIEW), MERGE), {});

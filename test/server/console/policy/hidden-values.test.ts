@@ -141,7 +141,7 @@ test("CON-144 a merge hides the values that both changed, and links to them", as
   ]);
 });
 
-test("CON-144 a form that shows no value saves every value as it was", async () => {
+test("CON-144 a form that shows no value saves every value unchanged", async () => {
   const page = await browser.visit(FORM);
   expect(withMark(page.html)).toBe(false);
   const more = await press(page, "add_arg:0");
@@ -164,7 +164,7 @@ test("CON-144 a variable is renamed, replaced, removed and shown without the oth
   expect(drafted()).toEqual(serverWith({ KEY: ENV.TOKEN, "A B": "new", NONE: "" }));
 });
 
-test("CON-144 CON-118 a value that was saved elsewhere meanwhile is neither shown nor overwritten", async () => {
+test("CON-144 CON-118 a value that was saved elsewhere in the meantime is neither shown nor overwritten", async () => {
   const rest = { harness_codex: "yes", enabled: "yes", accepted: "yes" };
   const page = await browser.visit(FORM);
   await governance.drafts.saveMcp(

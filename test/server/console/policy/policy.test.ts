@@ -110,7 +110,7 @@ test("CON-53 a conflict with a second administrator is decided place by place", 
   const { forms } = await save(managedText({ ttl_seconds: 90, required: true }));
   await publish(managedText({ ttl_seconds: 30 }), await site.signedIn("admin", { email: "ben@example.com" }));
   const review = await browser.visit("/console/policy/review");
-  expect(review.html).toContain("Somebody published meanwhile");
+  expect(review.html).toContain("Somebody else has published");
   const open = forms.find(({ action }) => action === "/console/policy/review");
   if (!open) throw new Error("the review was open before the other one published");
   const stale = await browser.submit(open, {});

@@ -197,7 +197,7 @@ describe("SES-30 the deletion of the console", () => {
     expect((await confirm(admin, `${path}/delete`)).path).toBe(SESSIONS);
   });
 
-  test("is refused if an administrator holds the session meanwhile", async () => {
+  test("is refused if an administrator holds the session in the meantime", async () => {
     const browser = browserOf(ada);
     const form = formTo(await browser.visit(`${path}/delete`), `${path}/delete`);
     await site.domain.sessions.retention.hold(site.world.system, id, true);

@@ -62,7 +62,7 @@ beforeEach(async () => {
   await db.write((tx) => tx.delete(clientReports).run(), "clients");
 });
 
-test("CON-122 an action on a workstation that is gone meanwhile says so, and leads back to the list", async () => {
+test("CON-122 an action on a removed workstation reports that, and leads back to the list", async () => {
   const { id } = await workstation("gone");
   const { html } = await question(`act=remove&id=${id}`);
   await send(html);

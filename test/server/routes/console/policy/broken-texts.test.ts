@@ -98,7 +98,7 @@ test("CON-54 the review of an outdated draft with problems names the first step 
   const stale = await browser.visit(REVIEW);
   await publishAnother();
   const { html } = await browser.visit(REVIEW);
-  expect(html).toContain("Somebody published meanwhile");
+  expect(html).toContain("Somebody else has published");
   expect(html).not.toContain('action="/console/policy/merge"');
   expect(html).toContain("before the draft is merged");
   const csrf = formTo(stale, `${REVIEW}/share`);
