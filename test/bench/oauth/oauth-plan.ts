@@ -9,7 +9,7 @@ export const ROUNDS = 5;
 /** Uncounted rounds: the more code a server has, the longer it takes to compile, and both servers compile during the first ones. */
 export const WARM_UPS = 3;
 /** More than are polled in a round, so that no poll comes too early. */
-export const DEVICE_CODES = 45_000;
+export const DEVICE_CODES = 30_000;
 /** Each connection of each round rotates its own refresh token. */
 export const FAMILIES = CONNECTIONS * (ROUNDS + WARM_UPS);
 
