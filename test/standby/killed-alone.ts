@@ -165,6 +165,14 @@ async function restoredFault(stage: Stage, data: string, last: string): Promise<
   for (const end of ["", "-wal", "-shm", "-txid", ".tmp"]) rmSync(target + end, { force: true });
   const { exitCode, stderr } = await stage.restore(data, target);
   if (exitCode !== 0) return `no restore: ${stderr.trim().slice(-300)}`;
+  try {
+    return faultIn(target, last);
+  } catch (error) {
+    return String(error); // too damaged to be checked
+  }
+}
+
+function faultIn(target: string, last: string): string | undefined {
   using database = new Database(target);
   const problems = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
   if (problems[0]?.integrity_check !== "ok")
