@@ -29,11 +29,12 @@ export async function checkRequestLog(
   const file = directory.requestLogs;
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (!found || (found.isFile() && found.size === 0)) return check.ok("no requests are recorded");
+  const { size: logSize = 0 } = lstatSync(`${file}-wal`, { throwIfNoEntry: false }) ?? {};
   using readable = openReadable({ ...directory, database: file });
   try {
     const source = new FileSource(readable.directory.database, { untouched: true });
     const { oldestMs, gaps } = await source.figures(clock.nowMs() - RECENT_MS);
-    return requestLogFinding(check, { oldestMs, gaps, sizeBytes: found.size });
+    return requestLogFinding(check, { oldestMs, gaps, sizeBytes: found.size + logSize });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return checkOf("request_log").failed(

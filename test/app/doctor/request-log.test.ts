@@ -1,11 +1,12 @@
 // The check of the request log: gaps of the last days, and a file that cannot be read. The check changes nothing.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { checkRequestLog } from "../../../src/app/doctor/request-log.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
-import { rowOf } from "../../support/inference/request-rows.ts";
+import { bytesText } from "../../../src/platform/files/disk.ts";
+import { rowOf, startTestLog, until } from "../../support/inference/request-rows.ts";
 import { logOn } from "../../support/installed/installed-requests.ts";
 import { START_MS, temporaryDirectory } from "../../support/world.ts";
 
@@ -30,6 +31,18 @@ test("a log without gaps is ok, and the check leaves no file", async () => {
     detail: expect.stringContaining("rows since 2026-01-01T00:00:00.001Z, no gaps"),
   });
   expect(readdirSync(data)).toEqual(before);
+});
+
+test("the size includes rows that are still in the write-ahead log", async () => {
+  await using log = startTestLog(data);
+  for (let number = 0; number < 500; number += 1) log.running.add(rowOf(number));
+  await until(() => log.running.queueFigures().rows === 0);
+  const [main, wal] = ["", "-wal"].map((end) => statSync(log.file + end).size);
+  expect(wal).toBeGreaterThan(100_000);
+  expect(await look()).toMatchObject({
+    result: "ok",
+    detail: expect.stringContaining(`${bytesText((main ?? 0) + (wal ?? 0))}, rows since`),
+  });
 });
 
 test("INF-44 gaps of the last days are a warning with the cause of the last one", async () => {
