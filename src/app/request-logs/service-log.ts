@@ -9,6 +9,7 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Installation, InstallationOptions } from "../installation/installation.ts";
 import { startLogThread } from "./start-log-thread.ts";
+import { usageFailure } from "./usage-failure.ts";
 import { UsageTaking } from "./usage-taking.ts";
 
 export interface ServiceLogOptions {
@@ -49,7 +50,7 @@ export const recordsOf = (
         requestLog,
         handOverUsage: (deltas) => requestLog.handOverUsage(deltas),
         isUsageCounter: true,
-        onUsageFailure: (error) => log.error("usage.not_written", { error }),
+        onUsageFailure: (error) => log.error("usage.not_written", usageFailure(error)),
       };
 
 interface Keeping {
@@ -80,7 +81,7 @@ export const forwardingRecordsOf = (
 ): Records => ({
   requestLog,
   handOverUsage: (deltas) => requestLog.handOverUsage(deltas),
-  onUsageFailure: (error) => log.error("usage.not_handed_over", { error }),
+  onUsageFailure: (error) => log.error("usage.not_handed_over", usageFailure(error)),
 });
 
 /** Like `keepRecords`, for such a process. With a broken file of the request log, budgets use the sums counted so far. */
@@ -90,7 +91,7 @@ export async function keepForwardingRecords(
 ): Promise<void> {
   undo.defer(() => requestLog.close());
   const waiting = await requestLog.waitingUsage(day).catch((error: unknown) => {
-    log.error("usage.not_read", { error });
+    log.error("usage.not_read", usageFailure(error));
     return [];
   });
   usage.load(waiting);

@@ -6,6 +6,7 @@ import type { UsageIntake } from "../../domain/inference/usage/usage-intake.ts";
 import { COUNT_EVERY_MS } from "../../domain/inference/usage/usage-sums.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
+import { usageFailure } from "./usage-failure.ts";
 
 export interface UsageTakingOptions {
   /** file of the request log */
@@ -49,7 +50,7 @@ export class UsageTaking {
         await requestLog.removeUsage(batch.batch);
       }
     } catch (error) {
-      log.error("usage.not_taken", { error });
+      log.error("usage.not_taken", usageFailure(error));
     }
   }
 }

@@ -1,10 +1,14 @@
 // Usage sums that a forwarding process writes to the file of the request log and the service adds up. Uses the real thread, file
 // and database, and stops either process at every possible point.
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { forwardingRecordsOf } from "../../../src/app/request-logs/service-log.ts";
+import { UsageTaking } from "../../../src/app/request-logs/usage-taking.ts";
 import { dayOf } from "../../../src/domain/inference/usage/model.ts";
 import { usageOfDay } from "../../../src/domain/inference/usage/store.ts";
 import { UsageSums } from "../../../src/domain/inference/usage/usage-sums.ts";
+import { diskFull } from "../../../src/platform/database/storage-errors.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
 import { rowOf, startTestLog, type TestLog } from "../../support/inference/request-rows.ts";
 import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
 import { START_MS, temporaryDirectory } from "../../support/world.ts";
@@ -122,4 +126,43 @@ test("sums of an unknown user are kept without a user, and those of another orga
   await handOver({ ...ana.user, organizationId: "0190c5a8-0000-7000-8000-00000000beef" }, 2);
   await takeAll();
   expect(requestsBy("user")).toEqual([["", 1, 1_000, 0.25]]);
+});
+
+describe("sums that cannot be stored are logged", () => {
+  const lines: string[] = [];
+  const serviceLog = createLog({
+    level: "info",
+    format: "json",
+    clock: { nowMs: () => START_MS },
+    write: (line) => void lines.push(line),
+  });
+  beforeEach(() => void lines.splice(0));
+
+  test("without a stack on a full disk", async () => {
+    forwardingRecordsOf(log.running, { log: serviceLog }).onUsageFailure?.(diskFull());
+    const requestLog = {
+      takeUsage: () => Promise.reject(diskFull()),
+      removeUsage: () => Promise.resolve(),
+    };
+    await Bun.write(log.file, "");
+    const { usageIntake: intake } = server.domain;
+    await new UsageTaking({
+      file: log.file,
+      requestLog,
+      intake,
+      ids: server.world.ids,
+      log: serviceLog,
+    }).take();
+    const full = { reason: "storage.full", message: diskFull().message, next: diskFull().hint };
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ event: "usage.not_handed_over", ...full }),
+      expect.objectContaining({ event: "usage.not_taken", ...full }),
+    ]);
+    expect(lines.join("")).not.toContain("stack");
+  });
+
+  test("with the stack of an error that nobody expected", () => {
+    forwardingRecordsOf(log.running, { log: serviceLog }).onUsageFailure?.(new TypeError("a mistake"));
+    expect(lines.join("")).toMatch(/"message":"a mistake".*"stack"/);
+  });
 });
