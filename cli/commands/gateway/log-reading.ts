@@ -29,7 +29,6 @@ const COLUMNS: readonly Column<RowView>[] = [
   { header: "BRANCH", value: ({ branch }) => branch, isWide: true },
   { header: "RUN", value: ({ runId }) => runId, isWide: true },
   { header: "REFUSAL", value: ({ refusal }) => refusal, isWide: true },
-  { header: "REQUEST", value: ({ requestId }) => requestId, isWide: true },
   { header: "ID", value: ({ id }) => id, isWide: true },
 ];
 

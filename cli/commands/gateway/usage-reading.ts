@@ -8,7 +8,7 @@ import { userIdOf } from "./log-reading.ts";
 import { daysOf } from "./period.ts";
 
 const SUMS: readonly Column<UsageEntry>[] = [
-  { header: "REQUESTS", value: ({ requests }) => requests },
+  { header: "FORWARDED", value: ({ requests }) => requests },
   { header: "REFUSED", value: ({ refused }) => refused },
   { header: "INPUT", value: ({ inputTokens }) => inputTokens },
   { header: "OUTPUT", value: ({ outputTokens }) => outputTokens },

@@ -11,7 +11,7 @@ const latency = (description: string) =>
   Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description });
 
 const figures = {
-  requests: count("finished requests"),
+  requests: count("finished requests, including refused ones"),
   refused: count("by this service, before the upstream was asked"),
   success: count(),
   redirect: count(),
