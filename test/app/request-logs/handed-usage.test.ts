@@ -128,7 +128,7 @@ test("sums of an unknown user are kept without a user, and those of another orga
   expect(requestsBy("user")).toEqual([["", 1, 1_000, 0.25]]);
 });
 
-describe("sums that cannot be stored are logged", () => {
+describe("the log of sums that cannot be stored", () => {
   const lines: string[] = [];
   const serviceLog = createLog({
     level: "info",
@@ -138,7 +138,7 @@ describe("sums that cannot be stored are logged", () => {
   });
   beforeEach(() => void lines.splice(0));
 
-  test("without a stack on a full disk", async () => {
+  test("has a reason and no stack on a full disk", async () => {
     forwardingRecordsOf(log.running, { log: serviceLog }).onUsageFailure?.(diskFull());
     const requestLog = {
       takeUsage: () => Promise.reject(diskFull()),
@@ -161,7 +161,7 @@ describe("sums that cannot be stored are logged", () => {
     expect(lines.join("")).not.toContain("stack");
   });
 
-  test("with the stack of an error that nobody expected", () => {
+  test("has the stack of an unexpected error", () => {
     forwardingRecordsOf(log.running, { log: serviceLog }).onUsageFailure?.(new TypeError("a mistake"));
     expect(lines.join("")).toMatch(/"message":"a mistake".*"stack"/);
   });
