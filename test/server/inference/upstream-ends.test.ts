@@ -78,22 +78,34 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
     },
   );
 
+  test.each(['{"a":["}"]}', '[{"b":1}]'])(
+    "looks unfinished inside an unframed %s without a type",
+    async (json) => {
+      const bytes = Buffer.from(` ${json}\n`);
+      sendUnframed(undefined, bytes);
+      expect(await completeAt(CHAT.path, bytes)).toEqual([0, 1, bytes.length - 1, bytes.length]);
+    },
+  );
+
   test.each([
+    [undefined, []],
     ["text/plain", []],
     ["application/json", [["content-encoding", "gzip"]]],
-  ] as [string, Header[]][])(
+  ] as [string | undefined, Header[]][])(
     "passes unframed %s %j on, whose end cannot be recognized",
     async (type, more) => {
-      sendUnframed(type, Buffer.from("{"), more);
-      expect(await completeAt(CHAT.path, Buffer.from("{"))).toEqual([0, 1]);
+      const bytes = Buffer.from(type === undefined ? "a{" : "{");
+      sendUnframed(type, bytes, more);
+      expect(await completeAt(CHAT.path, bytes)).toEqual([...Array(bytes.length + 1).keys()]);
     },
   );
 
   /** The upstream ends such a response by closing the connection, after as many bytes as a header says. */
-  function sendUnframed(type: string, bytes: Uint8Array, more: readonly Header[] = []): void {
+  function sendUnframed(type: string | undefined, bytes: Uint8Array, more: readonly Header[] = []): void {
     upstream.script = async (exchange) => {
       const at = Number(exchange.header("x-at"));
-      await exchange.head(200, [["content-type", type], ...more]);
+      const typed: Header[] = type === undefined ? [] : [["content-type", type]];
+      await exchange.head(200, [...typed, ...more]);
       await exchange.write(bytes.subarray(0, at));
       exchange.close();
     };

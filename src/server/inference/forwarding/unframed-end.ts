@@ -13,8 +13,10 @@ export interface UnframedEnd {
 export function unframedEndOf(headers: Headers, dialect: Dialect): UnframedEnd | undefined {
   if (headers.has("content-length") || headers.has("transfer-encoding")) return undefined;
   if (isPlainEventStream(headers)) return new UnframedEventStream(dialect);
-  const isJson = /[/+]json\b/i.test(headers.get("content-type") ?? "") && isPlain(headers);
-  return isJson ? new UnframedJson() : undefined;
+  if (!isPlain(headers)) return undefined;
+  const type = headers.get("content-type") ?? "";
+  if (type === "") return new UnframedUntyped();
+  return /[/+]json\b/i.test(type) ? new UnframedJson() : undefined;
 }
 
 /** The events with which the APIs end a stream. Quotes in the text of a model are escaped, so it cannot contain them. */
@@ -76,5 +78,21 @@ class UnframedJson implements UnframedEnd {
     if (byte === QUOTE) this.#isInString = true;
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#depth += 1;
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#depth -= 1;
+  }
+}
+
+/** A body without a content type. It counts as JSON if it begins with an open brace or bracket; any other one cannot be checked. */
+class UnframedUntyped implements UnframedEnd {
+  readonly #json = new UnframedJson();
+  #firstByte: number | undefined;
+
+  push(piece: Uint8Array): void {
+    this.#firstByte ??= piece.find((byte) => byte > SPACE);
+    this.#json.push(piece);
+  }
+
+  get isComplete(): boolean {
+    const isJson = this.#firstByte === OPEN_BRACE || this.#firstByte === OPEN_BRACKET;
+    return !isJson || this.#json.isComplete;
   }
 }
