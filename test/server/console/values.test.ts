@@ -119,6 +119,16 @@ describe("CON-17 commands", () => {
     expect((await new Response(shell.stdout).text()).split("\n").slice(0, -1)).toEqual(words);
   });
 
+  test("separate the options from an argument that looks like one", () => {
+    expect(commandLine(["users", "set-role", "-y@example.com", "admin", "--yes"])).toBe(
+      "quartermaster users set-role --yes -- -y@example.com admin",
+    );
+    expect(commandLine(["users", "show", "--all@example.com"])).toBe(
+      "quartermaster users show -- --all@example.com",
+    );
+    expect(commandLine(["clients", "list", "--q", "-x"])).toBe("quartermaster clients list --q -x");
+  });
+
   test("omit empty values", () => {
     expect(options({ q: "lab", user: undefined, limit: 5, all: true, none: false, empty: "" })).toEqual([
       "--q",

@@ -31,8 +31,17 @@ function escapedWord(word: string): string {
   return `"$(printf '${octets.map((octet) => `\\${octet.toString(8).padStart(3, "0")}`).join("")}')"`;
 }
 
-export const commandLine = (words: readonly string[]): string =>
-  ["quartermaster", ...words].map(shellWord).join(" ");
+const OPTION = /^--[a-z][a-z-]*$/;
+
+/** @param words the noun, the verb, the arguments, then the options */
+export function commandLine(words: readonly string[]): string {
+  const optionsAt = words.findIndex((word) => OPTION.test(word));
+  const end = optionsAt === -1 ? words.length : optionsAt;
+  const given = words.slice(2, end);
+  const isOptionLike = given.some((word) => word.startsWith("-"));
+  const ordered = isOptionLike ? [...words.slice(0, 2), ...words.slice(end), "--", ...given] : words;
+  return ["quartermaster", ...ordered].map(shellWord).join(" ");
+}
 
 /** @returns `--name value` for each value that is given */
 export const options = (
