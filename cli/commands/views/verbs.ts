@@ -74,9 +74,14 @@ export async function columns(call: Call): Promise<void> {
 
 function ownerOf({ domain, actor, config, args: [reference = ""] }: Call): Owner {
   const user = domain.identity.users.find(actor.organizationId, reference);
-  const mayShare = isActiveAdministrator(user);
-  const readsAll = mayShare || isAuditor(config.get("console.auditors"), user);
-  return { actor, userId: user.id, mayShare, readsAll };
+  const isAdministrator = isActiveAdministrator(user);
+  const audits = isAuditor(config.get("console.auditors"), user);
+  return {
+    actor,
+    userId: user.id,
+    mayShare: isAdministrator && !audits,
+    readsAll: isAdministrator || audits,
+  };
 }
 
 /** @param text path of a list, with or without a query */

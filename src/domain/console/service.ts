@@ -196,7 +196,7 @@ function checkShared({ mayShare }: Owner, views: readonly ViewRequest[]): void {
   throw new DomainError(
     "forbidden",
     "console.not_shared",
-    "only administrators may share views with all administrators",
+    "only administrators who are not auditors may share views with all administrators",
   );
 }
 

@@ -101,9 +101,14 @@ export function ownConsoleRoutes(context: RouteContext) {
 
   const ownerOf = (request: Request): Owner => {
     const principal = principalOf(request);
-    const mayShare = principal.role === "admin";
-    const readsAll = mayShare || isAuditor(context.consoleAuditors?.() ?? [], principal);
-    return { actor: actorOf(request), userId: principal.userId, mayShare, readsAll };
+    const isAdministrator = principal.role === "admin";
+    const audits = isAuditor(context.consoleAuditors?.() ?? [], principal);
+    return {
+      actor: actorOf(request),
+      userId: principal.userId,
+      mayShare: isAdministrator && !audits,
+      readsAll: isAdministrator || audits,
+    };
   };
 
   return router

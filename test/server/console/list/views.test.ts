@@ -218,6 +218,8 @@ describe("CON-25 a saved view", () => {
     const own = { path: "/console/me/logins", query: "kind=grant" };
     const refused = await put({ views: [viewOf("x", { ...own, shared: true })], lists: [] }, member);
     expect([refused.status, (await refused.json()).reason]).toEqual([403, "console.not_shared"]);
+    const byAuditor = await put({ views: [viewOf("x", { shared: true })], lists: [] }, auditor);
+    expect([byAuditor.status, (await byAuditor.json()).reason]).toEqual([403, "console.not_shared"]);
   });
 
   test("CON-117 shows control characters of its name and of a filter as symbols", async () => {
