@@ -109,7 +109,7 @@ test("CON-28 a page with a refused event stream shows a notice, is read at inter
   await page.clock.runFor(15_000);
   await notice(page).waitFor();
   expect(await notice(page).textContent()).toMatch(
-    /^Shown as of \d.*, live updates stopped\. This page is read again every 30 seconds until they come back\. Reload this page$/,
+    /^Shown as of \d.*, live updates stopped\. This page refreshes every 30 seconds until they are available again\. Reload this page$/,
   );
   const before = read();
   await page.clock.runFor(30_000);
