@@ -16,8 +16,8 @@ const FOLDER_REMEDY = "mount its disk, or create the folder";
 const DAILY_MS = 24 * HOUR_MS;
 
 /**
- * Uses the newest backup that is not from the future and whose file still exists. @returns a finding for each problem,
- * or one about the newest backup
+ * Uses the newest backup that is not from the future and whose file still exists.
+ * @returns a finding for each problem, or one about the newest backup
  */
 export function checkBackups(check: Check, examined: Examined): Finding[] {
   const { config, domain, nowMs } = examined;

@@ -19,7 +19,8 @@ export async function readCatalogFile(
 }
 
 /**
- * Parses the content of a catalog file. @param path absolute
+ * Parses the content of a catalog file.
+ * @param path absolute
  */
 export function parseCatalogFile(
   path: string,

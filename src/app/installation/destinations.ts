@@ -34,7 +34,8 @@ export function allDestinationsOf(config: Config): readonly Destination[] {
 }
 
 /**
- * @param ownOrigin of this service; undefined if unknown @returns the destinations that follow from the settings alone
+ * @param ownOrigin of this service; undefined if unknown
+ * @returns the destinations that follow from the settings alone
  */
 export const destinationsOf = (config: Config, ownOrigin?: string): readonly Destination[] => [
   ...gatewayDestinations(config, ownOrigin),

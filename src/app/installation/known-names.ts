@@ -65,8 +65,9 @@ export interface WantedNames {
 }
 
 /**
- * Reads until there are NAMES_MAX names or the time limit is reached. @returns names that begin with `prefix`; empty
- * after the time limit, without an installation, and for a schema older than this program
+ * Reads until there are NAMES_MAX names or the time limit is reached.
+ * @returns names that begin with `prefix`; empty after the time limit, without an installation, and for a schema older
+ * than this program
  * @throws DomainError `data_dir.*`, `storage.*`, `schema.newer`
  */
 export function namesIn(
@@ -82,9 +83,9 @@ export function namesIn(
 }
 
 /**
- * @param name with at most NEAR_LENGTH_MAX characters, because comparing takes quadratic time @returns the most similar
- * name if a typing mistake explains the difference; undefined otherwise, for two equally similar names, and after the
- * time limit
+ * @param name with at most NEAR_LENGTH_MAX characters, because comparing takes quadratic time
+ * @returns the most similar name if a typing mistake explains the difference; undefined otherwise, for two equally
+ * similar names, and after the time limit
  * @throws DomainError as namesIn
  */
 export function nearestName(

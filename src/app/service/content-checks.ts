@@ -13,8 +13,8 @@ import { type FindArchive, withStoredArchives } from "../installation/stored-fac
 import { readCatalog } from "./configuration/catalog-seeding.ts";
 
 /**
- * Compares archives of the catalog and the policy with the stored ones, if the database is readable. @returns the
- * errors of a start with this catalog and policy
+ * Compares archives of the catalog and the policy with the stored ones, if the database is readable.
+ * @returns the errors of a start with this catalog and policy
  */
 export const findContentProblems = (config: Config): Promise<DomainError[]> =>
   withStoredArchives(config, async (findArchive) => [

@@ -61,7 +61,8 @@ export interface Tail {
 export type FoundTail = Tail | "unrelated" | "unreadable";
 
 /**
- * @param restored end of the data on the active machine @returns undefined if that machine has everything
+ * @param restored end of the data on the active machine
+ * @returns undefined if that machine has everything
  */
 export function tailAfter(directory: DataDirectory, restored: RestoredEnd): FoundTail | undefined {
   try {

@@ -81,8 +81,9 @@ export async function readRecord(store: ReplicaStore, term: string): Promise<Ter
 }
 
 /**
- * @param terms in ascending order @returns the end of the data that another machine restored from a term; undefined
- * without a later record of a restore
+ * @param terms in ascending order
+ * @returns the end of the data that another machine restored from a term; undefined without a later record of a
+ * restore
  */
 export async function restoredFrom(
   store: ReplicaStore,

@@ -172,7 +172,8 @@ export interface Operations {
   /** @returns findings at most a few seconds old, without the deep checks */
   diagnose(): Promise<Diagnosis>;
   /**
-   * Runs every check, including the deep ones, unless they are already running. @returns after a few seconds, even if it continues
+   * Runs every check, including the deep ones, unless they are already running.
+   * @returns after a few seconds, even if it continues
    */
   examine(): Promise<Examination>;
   /** @returns the state of `examine` */

@@ -98,8 +98,8 @@ export class Checkpoints {
   }
 
   /**
-   * Runs checkpoints while commits continue. @returns whether one more can copy the rest, which is false while a reader
-   * needs older pages
+   * Runs checkpoints while commits continue.
+   * @returns whether one more can copy the rest, which is false while a reader needs older pages
    */
   async #keepUp(): Promise<boolean> {
     let copied = 0;

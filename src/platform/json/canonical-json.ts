@@ -2,8 +2,8 @@
 import { isJsonObject } from "./json-object.ts";
 
 /**
- * @param value as parsed from JSON; its nesting must be limited by the caller @returns JSON without white space, members sorted
- * by name
+ * @param value as parsed from JSON; its nesting must be limited by the caller
+ * @returns JSON without white space, members sorted by name
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

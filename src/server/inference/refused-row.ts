@@ -4,7 +4,8 @@ import { NO_ANSWER, type RequestRow } from "../../domain/inference/log/record.ts
 import type { ObservedRefusal } from "./handler.ts";
 
 /**
- * @param organizationId of the user @returns undefined for an invalid token or an unlisted path, which are not logged
+ * @param organizationId of the user
+ * @returns undefined for an invalid token or an unlisted path, which are not logged
  */
 export function refusedRow(
   { reason, status, entry, request, requestId, arrivedAtMs, claims, key }: ObservedRefusal,

@@ -86,8 +86,8 @@ interface LargeForm {
 }
 
 /**
- * Explains that a form of the console was too large to be read. @returns the text and link of the page; undefined for
- * any other failure
+ * Explains that a form of the console was too large to be read.
+ * @returns the text and link of the page; undefined for any other failure
  */
 function largeForm(
   { status, message }: { status: number; message: string },

@@ -83,8 +83,8 @@ export interface ConnectionMembers {
 }
 
 /**
- * @param slug of the installation's organization @returns the members, and the problems, which make the members
- * unusable
+ * @param slug of the installation's organization
+ * @returns the members, and the problems, which make the members unusable
  */
 export function readMembers(
   given: JsonObject,

@@ -26,8 +26,8 @@ export async function startProvider({ domain: { sso } }: ProviderPart, { actor, 
 }
 
 /**
- * Applies the settings of a reload. Unusable settings are logged and change nothing; running sign-ins continue. @param
- * fresh undefined after a failed read of the configuration, which was logged
+ * Applies the settings of a reload. Unusable settings are logged and change nothing; running sign-ins continue.
+ * @param fresh undefined after a failed read of the configuration, which was logged
  */
 export async function reloadProvider(
   installation: ProviderPart & Pick<Installation, "useSsoSettings">,

@@ -27,8 +27,8 @@ export const waitedMs = (since: ClockReading, now: ClockReading): number =>
   now.monotonicMs - since.monotonicMs;
 
 /**
- * For ending a permission: never less than the real elapsed time. @returns the larger elapsed time of both clocks;
- * infinite if the wall clock was set back
+ * For ending a permission: never less than the real elapsed time.
+ * @returns the larger elapsed time of both clocks; infinite if the wall clock was set back
  */
 export function elapsedMs(since: ClockReading, now: ClockReading): number {
   const wallMs = now.wallMs - since.wallMs;

@@ -63,7 +63,7 @@ function copyOfLog(folder: string): Copied | undefined {
 /** @returns the offset in the log after the last committed frame */
 function committedEnd(index: Buffer): number {
   const size = index.readUInt16LE(INDEX.pageSizeAt);
-  const pageSize = size === 1 ? 65_536 : size; // names of the format
+  const pageSize = size === 1 ? 65_536 : size; // 65,536 does not fit in two bytes
   return LOG_HEADER_LENGTH + index.readUInt32LE(INDEX.lastFrameAt) * (FRAME_HEADER_LENGTH + pageSize);
 }
 

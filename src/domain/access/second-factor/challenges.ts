@@ -32,8 +32,8 @@ export class Challenges {
   }
 
   /**
-   * @param encoded the challenge as clients send it back, in base64url. @returns whether it was issued for this use and has not
-   * expired
+   * @param encoded the challenge as clients send it back, in base64url.
+   * @returns whether it was issued for this use and has not expired
    */
   isValid(encoded: string, use: ChallengeUse): boolean {
     const [, head, expiresAtMs, mark] = VALUE.exec(decoded(encoded)) ?? [];

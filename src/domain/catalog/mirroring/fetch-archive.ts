@@ -33,7 +33,8 @@ interface Fetching {
 const GZIP_MAGIC = [0x1f, 0x8b];
 
 /**
- * Writes the archive to a file in the folder. @returns facts about it
+ * Writes the archive to a file in the folder.
+ * @returns facts about it
  * @throws DomainError `source.*`, `artifact.disk_full`
  */
 export async function fetchHostArchive(requests: HostRequests, fetching: Fetching): Promise<FetchedArchive> {

@@ -49,7 +49,8 @@ export interface Repacked {
 export type RunRepack = (task: RepackTask, options: { signal: AbortSignal }) => Promise<Repacked>;
 
 /**
- * Writes the mirrored archive to the folder. @returns its facts
+ * Writes the mirrored archive to the folder.
+ * @returns its facts
  * @throws DomainError `invalid` `archive.*`, `source.*`; `unavailable` `artifact.disk_full`
  */
 export async function repack({ folder, ...options }: RepackTask): Promise<Repacked> {

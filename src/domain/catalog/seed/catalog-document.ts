@@ -25,8 +25,8 @@ export interface CatalogText {
   /** number of all problems, including those that `problems` omits */
   problemCount: number;
   /**
-   * @param found with pointers that start at the list @returns the same problems with pointers from the root of the file, and
-   * positions
+   * @param found with pointers that start at the list
+   * @returns the same problems with pointers from the root of the file, and positions
    */
   locate(found: readonly Problem[]): Problem[];
 }

@@ -22,7 +22,8 @@ export interface DocumentText {
   /** problems of the text itself; pointers from the root of the text, with lines */
   problems: Problem[];
   /**
-   * @param problems with pointers from the root of the document @returns the same problems from the root of the text, with positions
+   * @param problems with pointers from the root of the document
+   * @returns the same problems from the root of the text, with positions
    */
   locate(problems: readonly Problem[]): Problem[];
 }

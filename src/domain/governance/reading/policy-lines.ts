@@ -37,7 +37,8 @@ export class PolicyLines {
 }
 
 /**
- * @param document a GovernanceConfig as JSON @returns pairs of pointer and line as JSON, which is cheaper to receive from a thread
+ * @param document a GovernanceConfig as JSON
+ * @returns pairs of pointer and line as JSON, which is cheaper to receive from a thread
  */
 export function policyLines({ document: text }: { document: string }): string {
   const document: GovernanceConfig = JSON.parse(text);

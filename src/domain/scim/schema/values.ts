@@ -210,8 +210,8 @@ export function readElements(raw: unknown, { attribute, name }: Wanted): readonl
 export const SENT_PER_VALUE = 16;
 
 /**
- * @returns the unread elements of a list; any other value is a list of one @throws ScimError `invalidValue` for a list that is too
- * long
+ * @returns the unread elements of a list; any other value is a list of one
+ * @throws ScimError `invalidValue` for a list that is too long
  */
 export function sentList(raw: unknown, wanted: Wanted): readonly unknown[] {
   if (!Array.isArray(raw)) return [raw];

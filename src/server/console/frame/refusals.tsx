@@ -57,8 +57,8 @@ export const featureOffPage = (
 const COMMAND_HINT = /; see `quartermaster [a-z -]+`$/;
 
 /**
- * Shows what was refused, why, what to do next, and the request id. @param options `back` is the path of the refused
- * form's page, `path` the path of the page itself
+ * Shows what was refused, why, what to do next, and the request id.
+ * @param options `back` is the path of the refused form's page, `path` the path of the page itself
  */
 export function failedPage(
   { status, reason, message, problems }: Failure,

@@ -49,7 +49,8 @@ export function HiddenValues({ isNeeded, path }: HiddenValuesProps) {
 }
 
 /**
- * A note above a form that its values are hidden from this auditor. @param texts of its fields
+ * A note above a form that its values are hidden from this auditor.
+ * @param texts of its fields
  */
 export const HiddenFields = ({ texts }: { texts: readonly string[] }) => (
   <HiddenValues isNeeded={isAuditor(useReader()) && texts.some((text) => text.includes(HIDDEN))} />

@@ -84,8 +84,8 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
 }
 
 /**
- * A caller who has stopped sending may wait for the end of the response, so silence ends the reading. @returns whether
- * the body ended in time; false for too many small chunks
+ * A caller who has stopped sending may wait for the end of the response, so silence ends the reading.
+ * @returns whether the body ended in time; false for too many small chunks
  */
 async function discard(
   body: ReadableStream<Uint8Array>,

@@ -23,7 +23,8 @@ type Controller = ReadableStreamDefaultController<Uint8Array>;
 /**
  * Awaits the first piece before the response begins: the runtime sends a head and a piece that are there together in one write, and in
  * eight if the piece comes later.
- * @returns undefined if the head of an event stream must leave without one @throws CallStopped; the runtime's error
+ * @returns undefined if the head of an event stream must leave without one
+ * @throws CallStopped; the runtime's error
  */
 export function firstPieceOf(
   open: OpenCall,

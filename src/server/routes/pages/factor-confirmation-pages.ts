@@ -51,7 +51,8 @@ export const needsConfirmation = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === "access.confirmation_needed";
 
 /**
- * @param back path to continue to afterwards @returns the redirect to the required step; undefined for any other error
+ * @param back path to continue to afterwards
+ * @returns the redirect to the required step; undefined for any other error
  */
 export function detourOf(error: unknown, back: string): Response | undefined {
   if (needsConfirmation(error)) return seeOther(confirmPath(back));
