@@ -1,6 +1,7 @@
 // Finds the name or path of this program for the command lines that it prints.
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
+import { shellWord } from "../../src/platform/text/shell-word.ts";
 import type { Context } from "../context.ts";
 
 /**
@@ -14,7 +15,3 @@ export function programName({ env }: Pick<Context, "env">): string {
   const found = Bun.which(name, { PATH: env.PATH ?? "" });
   return found !== null && realpathSync(found) === own ? name : shellWord(process.execPath);
 }
-
-/** @returns the text as one word of a POSIX shell */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,7 +1,7 @@
 // The texts of a demo for people: where to look, what to try, and the state of the workstations.
 import type { DemoEvent, FleetState, Started } from "../../../src/app/demo/events.ts";
 import { countText } from "../../../src/platform/count-text.ts";
-import { shellWord } from "../../output/program-name.ts";
+import { shellWord } from "../../../src/platform/text/shell-word.ts";
 
 /** Width of command lines, and of a terminal that does not report its width. */
 export const COLUMNS = 80;

@@ -2,8 +2,9 @@
 import type { ProxyService } from "../../../src/app/service/divided/proxy-service.ts";
 import type { Service } from "../../../src/app/service/service.ts";
 import type { InferencePlace } from "../../../src/app/service/service-sockets.ts";
+import { shellWord } from "../../../src/platform/text/shell-word.ts";
 import type { Context } from "../../context.ts";
-import { programName, shellWord } from "../../output/program-name.ts";
+import { programName } from "../../output/program-name.ts";
 import { planSummary } from "../catalog/plan-text.ts";
 import type { ServeOutput } from "./output.ts";
 

@@ -1,5 +1,6 @@
 // Commands in messages, with the options that they need to find the same settings and data.
 import { resolve } from "node:path";
+import { shellWord } from "../text/shell-word.ts";
 import type { Config } from "./config.ts";
 
 /**
@@ -13,7 +14,3 @@ export function commandWith(config: Pick<Config, "file" | "get" | "rowOf">, word
   const directory = isGiven ? ` --data-dir ${shellWord(resolve(config.get("data_dir")))}` : "";
   return `quartermaster ${words}${file}${directory}`;
 }
-
-/** Quotes a word for a POSIX shell if it needs that. */
-export const shellWord = (text: string): string =>
-  /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

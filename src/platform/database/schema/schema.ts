@@ -5,9 +5,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { migrations as embedded, type Migration } from "../../../../migrations/index.ts";
 import { fromStamp, toStamp } from "../../clock.ts";
-import { shellWord } from "../../config/command-hint.ts";
 import { DomainError } from "../../errors.ts";
 import { sha256Hex } from "../../ids.ts";
+import { shellWord } from "../../text/shell-word.ts";
 import { type ConnectionOptions, openConnection } from "../connection.ts";
 import { asStorageError } from "../storage-errors.ts";
 

@@ -1,5 +1,6 @@
 // "As a command": the command line and the API request that do the same as a list or an action.
 /** @jsxImportSource preact */
+import { shellWord } from "../../../platform/text/shell-word.ts";
 import { visibleJson, visibleText } from "./texts.ts";
 import { Copy } from "./values.tsx";
 
@@ -17,13 +18,8 @@ export interface Equivalents {
   api?: ApiCall | undefined;
 }
 
-/** @returns the word quoted for a POSIX shell */
-const shellWord = (word: string): string =>
-  visibleText(word) !== word
-    ? escapedWord(word)
-    : /^[\w@%+=:,./-]+$/.test(word)
-      ? word
-      : `'${word.replaceAll("'", "'\\''")}'`;
+const visibleWord = (word: string): string =>
+  visibleText(word) === word ? shellWord(word) : escapedWord(word);
 
 /** Terminals execute control characters, and direction controls make the command look different from what runs. */
 function escapedWord(word: string): string {
@@ -40,7 +36,7 @@ export function commandLine(words: readonly string[]): string {
   const given = words.slice(2, end);
   const isOptionLike = given.some((word) => word.startsWith("-"));
   const ordered = isOptionLike ? [...words.slice(0, 2), ...words.slice(end), "--", ...given] : words;
-  return ["quartermaster", ...ordered].map(shellWord).join(" ");
+  return ["quartermaster", ...ordered].map(visibleWord).join(" ");
 }
 
 /** @returns `--name value` for each value that is given */
