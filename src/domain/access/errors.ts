@@ -33,7 +33,10 @@ export class OAuthError extends DomainError {
 export const POLL_REFUSALS = {
   slow_down: new OAuthError("slow_down", "polled too early; wait for the whole interval"),
   expired_token: new OAuthError("expired_token", "the device login has expired; start again"),
-  authorization_pending: new OAuthError("authorization_pending", "the device login is not decided yet"),
+  authorization_pending: new OAuthError(
+    "authorization_pending",
+    "the device login is waiting for a decision",
+  ),
   access_denied: new OAuthError("access_denied", "the device login was refused"),
 } as const;
 

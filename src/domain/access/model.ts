@@ -53,7 +53,7 @@ export function stateAt(row: { state: StoredState; expiresAtMs: number }, nowMs:
 
 /** Maximum number of stored device logins without a decision. It bounds the disk space that unauthenticated callers can use. */
 export const DEVICE_LOGINS_PENDING_MAX = 100_000;
-/** Maximum number of user codes to draw if they are taken; even a second draw is rare. */
+/** Maximum number of user codes to draw until one is free; even a second draw is rare. */
 export const USER_CODE_DRAWS_MAX = 5;
 
 export const LOGINS_PER_PAGE_MAX = 100;

@@ -21,7 +21,7 @@ export interface SweepDependencies {
 /** Number of removed rows by kind. */
 export interface Swept {
   deviceLogins: number;
-  /** device logins without a decision or without redeemed tokens */
+  /** device logins that expired without a decision, or before their tokens were fetched */
   expiredDeviceLogins: number;
   refreshTokens: number;
   grants: number;

@@ -210,7 +210,7 @@ const doneRow = ({ id, hostname, instanceId }: store.ReportRow): BulkRow => ({
   result: "done",
 });
 
-/** Reasons for a missing client. Its login is unknown, because only its inventory row names it. */
+/** Results for a missing client. Its login is unknown, because only its inventory row names it. */
 const ABSENT = {
   remove: { result: "unchanged", why: "it is not in the inventory" },
   revoke: {

@@ -9,7 +9,7 @@ import { APPLIED, reportedVersionOf } from "./verdict/verdict.ts";
 export interface InventoryFigures {
   /** number of reported harnesses that are installed and allowed */
   harnessesWanted: number;
-  /** number of entries without problems, including entries that are only names */
+  /** number of those that are in order; an entry that is only a name counts */
   harnessesReconciled: number;
   packagesReported: number;
   packagesApplied: number;

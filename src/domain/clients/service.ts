@@ -94,7 +94,7 @@ export function createClients(dependencies: ClientsDependencies) {
     impactOf: (organizationId: string, change: PolicyChange): Steps<PolicyImpact> =>
       impactOf({ ...dependencies, inventory }, organizationId, change),
 
-    /** @returns the users who gain or lose a package by that */
+    /** @returns the users who gain or lose a package because of the change */
     peopleOf: (change: PolicyChange, which: Parameters<typeof peopleOf>[2]): Steps<Reached> =>
       peopleOf(dependencies, change, which),
 
@@ -127,7 +127,7 @@ export function createClients(dependencies: ClientsDependencies) {
     forgetUnseen: (actor: Actor, run: { retentionDays: number; signal: AbortSignal }): Promise<number> =>
       forgetUnseen(dependencies, actor, run),
 
-    /** Merges parts of the search index that removed clients have left. */
+    /** Frees the space that removed clients have left in the search index. */
     optimizeSearch: (signal: AbortSignal): Promise<void> => optimizeIndex(db, "client_search", signal),
 
     verdictRenewal: new VerdictRenewal({ db, evaluate, rules }),

@@ -20,7 +20,7 @@ export const URL_CHARACTERS_MAX = 2_048;
 export const CAPABILITIES_MAX = 64;
 /** Maximum number of entries of `harnesses` and of `allowed_harnesses`. */
 export const HARNESSES_MAX = 64;
-/** Maximum number of MCP servers of one harness; equals the limit for packages. */
+/** Maximum number of package overrides of one harness; equals the limit for packages. */
 export const OVERRIDES_MAX = 5_000;
 /** Maximum number of models assigned to one harness. */
 export const GATEWAY_MODELS_MAX = 200;

@@ -26,7 +26,7 @@ export interface BootstrapRequest {
   /** whether the address is only a default, which applies only to a new installation */
   isDefaultEmail?: boolean;
   adminPassword?: Secret | undefined;
-  /** whether to generate a missing password */
+  /** whether to generate a password if the administrator has none and none is given */
   generatePassword: boolean;
 }
 

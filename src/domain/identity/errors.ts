@@ -1,4 +1,4 @@
-// Errors of identity.
+// Errors of identity. Each message names the next step; the codes are stable.
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { quoted } from "../../platform/text/problem-list.ts";
 

@@ -65,7 +65,7 @@ export function createIdentity(given: IdentityDependencies) {
     /** The index of addresses and subjects; jobs of the service maintain it. */
     searchIndex: new SearchIndex(dependencies.db, INDEXED_TEXTS),
 
-    /** @returns the numbers of pending invitations that expire after one time, and by another */
+    /** @returns the number of pending invitations that expire after `afterMs` and no later than `byMs` */
     countExpiringInvitations: (span: { organizationId: string; afterMs: number; byMs: number }): number =>
       countExpiring(dependencies.db.read, span),
 

@@ -65,7 +65,7 @@ export const findUserById = (connection: Connection, id: string): User | undefin
 
 /**
  * @param key the folded address
- * @returns the user with this address, or else the last removed one
+ * @returns the user with this address, or else the last removed user who had it
  */
 export const findUserByEmail = (
   connection: Connection,

@@ -16,7 +16,7 @@ import { sha256Hex } from "../ids.ts";
 
 export interface Pin {
   path: string;
-  /** 64 64 lower-case hexadecimal digits */
+  /** 64 lower-case hexadecimal digits */
   sha256: string;
 }
 

@@ -171,7 +171,7 @@ export class DeviceLogins {
     return viewOf(row, known);
   }
 
-  /** `getClaimed` and `decide` in one transaction. */
+  /** `getClaimed`, then `decide`. */
   async decideClaimed(
     actor: Actor,
     { userCode, ...decision }: Decision & { userCode: string },
@@ -179,7 +179,7 @@ export class DeviceLogins {
     await this.#decide(actor, this.getClaimed(actor, userCode).id, decision);
   }
 
-  /** `claimByUserCode` and `decide` in one transaction. */
+  /** `claimByUserCode`, then `decide`. */
   async decideByUserCode(
     actor: Actor,
     { userCode, ...decision }: Decision & { userCode: string },

@@ -8,7 +8,7 @@ import { DEVICE_LOGINS_PENDING_MAX } from "../model.ts";
 import type { LimitSettings } from "../settings.ts";
 import * as store from "./device-logins-store.ts";
 
-/** Counting takes at most a few milliseconds, because it reads every pending row. */
+/** Limits how often every pending row is read, which takes up to a few milliseconds. */
 const RECOUNT_AFTER_MS = SECOND_MS;
 
 type Limits = Pick<LimitSettings, "pendingLoginsPerAddress" | "pendingLoginsPerNetwork">;

@@ -127,7 +127,7 @@ export async function endEverything(db: Db, { reason, nowMs }: Ending): Promise<
   return { loginSessions, grants, deviceLogins };
 }
 
-/** Newer logins have greater ids, so logins that begin during this are covered too. */
+/** Newer logins have greater ids, so logins that begin while this runs are ended too. */
 async function endEach(
   db: Db,
   kind: keyof EndedLogins,

@@ -60,7 +60,7 @@ export const LoginList = Type.Object({ items: Type.Array(Login), next_cursor });
 
 const OwnLogin = Type.Object({
   ...FIELDS,
-  current: Type.Boolean({ description: "whether this login made the request" }),
+  current: Type.Boolean({ description: "whether the request was made with this login" }),
 });
 export const OwnLoginList = Type.Object({ items: Type.Array(OwnLogin), next_cursor });
 

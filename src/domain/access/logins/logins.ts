@@ -155,7 +155,7 @@ export class Logins {
   }
 
   /**
-   * Like the exported function. Checks the confirmation first, because the confirmed session ends too.
+   * Like the exported `revokeEverything`. Checks the confirmation first, because the confirmed session ends too.
    * @throws DomainError `access.confirmation_needed`
    */
   async revokeEverything(actor: Actor): Promise<EndedAccess> {

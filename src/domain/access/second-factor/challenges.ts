@@ -32,7 +32,7 @@ export class Challenges {
   }
 
   /**
-   * @param encoded the challenge as clients send it back, in base64url.
+   * @param encoded the challenge as clients send it back, in base64url
    * @returns whether it was issued for this use and has not expired
    */
   isValid(encoded: string, use: ChallengeUse): boolean {

@@ -74,8 +74,8 @@ export const createApprovalCheck =
   };
 
 /**
- * Uses the time of authentication at the provider, or the time of the sign-in here if the provider's clock is ahead. Without
- * that time, the provider may only have remembered the user.
+ * Uses the time of authentication at the provider, or the time of the sign-in here if the provider's clock is ahead. A
+ * sign-in without that time is not recent, because the provider may only have remembered the user.
  */
 const isRecentAtProvider = (
   { authTimeMs, createdAtMs, endedAtMs }: sessionStore.LoginSessionRow,

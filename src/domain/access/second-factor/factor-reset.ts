@@ -45,8 +45,8 @@ export const createFactorReset = ({ db, clock, audit, identity }: FactorResetDep
   }),
 
   /**
-   * Removes all factors of a user, ends the user's browser sessions, and clears the count of wrong codes and passwords. Without a
-   * factor, nothing else changes.
+   * Removes all factors of a user, ends the user's browser sessions, and clears the count of wrong codes and passwords. If the
+   * user has no factor, only the count is cleared.
    * @throws DomainError `user.not_found`
    */
   reset: (actor: Actor, id: string): Promise<FactorReset> => {

@@ -20,7 +20,7 @@ export class DeviceCookies {
   }
 
   /**
-   * An account that does not exist takes the same work.
+   * Does the same work for an account that does not exist.
    * @returns the random number of a cookie issued for this user and password; guesses are counted under it
    * @source OWASP, Slow Down Online Guessing Attacks with Device Cookies
    */

@@ -36,7 +36,7 @@ export interface RefusedEntry {
   kind: "symbolic_link" | "other";
   /** raw, neither checked nor decoded */
   path: Uint8Array;
-  /** @returns the error that refuses it, for the path that the error names */
+  /** @param path shown in the error @returns why the entry is refused */
   errorOf(path: Uint8Array): DomainError;
 }
 

@@ -59,7 +59,7 @@ export interface BrokenConnection {
   id: string | undefined;
   /** what is wrong, without secrets */
   problems: readonly string[];
-  /** the setting itself is wrong, so that there is no connection to name */
+  /** whether the setting itself is wrong, so there is no connection to name */
   isWholeSetting?: boolean | undefined;
 }
 

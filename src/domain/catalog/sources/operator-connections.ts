@@ -13,7 +13,7 @@ export interface OperatorConnection {
   sinceMs?: number | undefined;
   /** why it is disabled */
   problems: readonly string[];
-  /** the setting itself is wrong, so that there is no connection to name */
+  /** whether the setting itself is wrong, so there is no connection to name */
   isWholeSetting?: boolean | undefined;
 }
 

@@ -13,7 +13,7 @@ export const CLIENT_PLATFORMS = ["linux", "macos", "windows"].flatMap((os) =>
 );
 
 export interface WarningOptions {
-  /** returns the warning for a file source; undefined if its archive is stored here */
+  /** the warning for a file source; undefined if its archive is stored here */
   local?: string;
 }
 

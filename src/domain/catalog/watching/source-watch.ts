@@ -29,7 +29,7 @@ export interface OutdatedPackage extends TrackedPackage {
 export interface SourceCheckResult {
   /** number of refs that were looked up */
   looked: number;
-  /** number of tags that moved to another commit */
+  /** tags that moved to another commit */
   movedTags: { connectionId: string; repository: string; tag: string }[];
 }
 
@@ -43,7 +43,7 @@ export interface SourceWatchDependencies
 interface DueRef {
   connection: Connection;
   tracked: TrackedPackage;
-  /** 0 0 before the first lookup */
+  /** 0 before the first lookup */
   checkedAtMs: number;
 }
 
@@ -103,7 +103,7 @@ export class SourceWatch {
     return result;
   }
 
-  /** @returns each ref once, starting with the longest not looked up */
+  /** @returns each ref once, least recently looked up first */
   #due(organizationId: string): DueRef[] {
     const { clock, connections, db } = this.dependencies;
     const known = connections.list();

@@ -117,7 +117,7 @@ function readClientFilter(
 
 /**
  * @param days unchecked
- * @returns UTC milliseconds that many days ago; use it only if `problems` stays empty
+ * @returns UTC milliseconds: a client last seen before then was not seen for that many days. Use it only if `problems` stays empty.
  */
 export function unseenSince(
   days: number | undefined,

@@ -193,8 +193,8 @@ const conditionOf = (
   );
 
 /**
- * Lists show the platform with its architecture, such as `macos-aarch64`. Only such a text reads the architecture, which the
- * indexes for other conditions lack.
+ * Lists show the platform with its architecture, such as `macos-aarch64`. The architecture is read only for such a
+ * text, because the indexes for the other conditions lack it.
  */
 const isOnPlatform = (text: string): SQL | undefined => {
   const isNamed = eq(columns.platform, text);

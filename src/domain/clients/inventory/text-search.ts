@@ -7,7 +7,7 @@ import { searchParts } from "../../shared/text-search/trigram-store.ts";
 import { SEARCH_CANDIDATES_MAX } from "../limits.ts";
 import { recordsOf, recordsWith } from "./search-store.ts";
 
-/** Workstations that may contain the text; if `whole`, no other workstation does. */
+/** Workstations that may contain the text; if `isWhole`, no other workstation does. */
 export interface Candidates {
   ids: readonly string[];
   isWhole: boolean;

@@ -12,9 +12,9 @@ import * as store from "./package-reports-store.ts";
 
 /** Number of records that one step reads; each has up to 256 KiB. */
 export const RECORDS_PER_STEP = 100;
-/** How long counts are reused although workstations keep reporting. */
+/** How long counts that took several steps are reused although workstations keep reporting. */
 export const COUNTS_KEPT_SECONDS = 60;
-/** Maximum number of failures of one package that are counted separately. */
+/** Maximum number of different failures of one package that are counted separately. */
 export const FAILURE_KINDS_MAX = 50;
 /** Characters of a reported text to compare and show. */
 const TEXT_CHARACTERS = 300;
@@ -47,7 +47,7 @@ export interface PackageFailures {
 
 interface Kept {
   counts: ReadonlyMap<string, PackageCounts>;
-  /** end of their reuse although workstations report */
+  /** until when they are reused although workstations report */
   untilMs: number;
   /** revision of the topic `clients` */
   revision: number;

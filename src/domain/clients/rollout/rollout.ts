@@ -17,7 +17,7 @@ const FREQUENT_MS = DAY_MS;
 export const SAMPLE_DAYS_MAX = 30;
 /** Maximum number of points of a curve; more samples are downsampled. */
 export const POINTS_MAX = 400;
-/** Number of samples of one day of minutes and 29 days of hours. */
+/** One sample per minute for a day, then one per hour. */
 const SAMPLES_READ = DAY_MS / MINUTE_MS + SAMPLE_DAYS_MAX * (DAY_MS / HOUR_MS);
 /** Maximum number of reasons to list; the others are counted together. */
 export const REFUSALS_MAX = 50;

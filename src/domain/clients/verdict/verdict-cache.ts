@@ -46,7 +46,7 @@ export function createEvaluator({
 }: EvaluatorDependencies): Evaluate {
   const known = new LRUCache<string, Expectations>({ max: EXPECTATIONS_KEPT_MAX });
   const expectationsFor = (organizationId: string, id: string): Expectations | undefined => {
-    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the cached value caches version checks itself
+    const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // with the rules, because the value caches version checks
     const remembered = known.get(key);
     if (remembered) return remembered;
     const revision = findRevision(organizationId, id);

@@ -97,7 +97,7 @@ export const VERSION_TEXT_MAX = 256;
 const textOf = (given: unknown): string =>
   typeof given === "string" ? given.trim().slice(0, VERSION_TEXT_MAX) : "";
 
-/** @returns the reported version of a harness, or its text if no version is found; empty for none */
+/** @returns the reported version of a harness, or else the text it was read from; empty for none */
 export const reportedVersionOf = ({ version, raw_version: raw }: Readonly<Record<string, unknown>>): string =>
   textOf(version) || textOf(raw);
 

@@ -122,7 +122,7 @@ function addServed(served: Map<string, Served>, revision: Revision): void {
   }
 }
 
-/** @returns the package's own archive and those of its platforms */
+/** @returns every archive that the packages name, for themselves or for a platform */
 const namedIn = ({ document, audiences }: Revision) =>
   document.packages.flatMap((managed) => {
     const isIn = membershipIn(ownMember(audiences, managed.id));

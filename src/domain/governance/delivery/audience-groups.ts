@@ -12,15 +12,15 @@ import { hiddenPackages, type Person, personOf, withoutPackages } from "./audien
 
 /** The part of a policy that most requests need: is the caller up to date, and may the caller receive the policy? */
 export interface PolicyTag {
-  /** 32 32 hex digits; equal exactly for users who get the same bytes */
+  /** 32 hex digits; equal exactly for users who get the same bytes */
   name: string;
-  /** the members that all documents share: everything except packages and their members */
+  /** the members that all documents share: everything except packages and their overrides */
   common: GovernanceConfig;
 }
 
 /** The document of one group; its users share one object while it is cached. */
 export interface PolicyView {
-  /** its PolicyTag */
+  /** equals the name of its PolicyTag */
   name: string;
   document: GovernanceConfig;
   /** the document as JSON */

@@ -131,7 +131,7 @@ export class FileConflictSettling {
   }
 }
 
-/** @returns the file in its last version @throws DomainError `policy_conflict.none` if one of the paths is not a conflict */
+/** @returns the file as it was last read @throws DomainError `policy_conflict.none` if one of the paths is not a conflict */
 export function deploymentWith(
   deployment: store.Deployment | undefined,
   paths: readonly string[],

@@ -28,7 +28,7 @@ export interface DocumentText {
   locate(problems: readonly Problem[]): Problem[];
 }
 
-/** Allows for texts without quotes or with aliases, which may contain more values than JSON of the same length. */
+/** A text without quotes or with aliases may be shorter than its JSON, so the size as JSON is checked too. */
 const checkSize = (content: unknown, problems: ProblemList): void => {
   const sizeBytes = Buffer.byteLength(JSON.stringify(content));
   if (sizeBytes <= DOCUMENT_BYTES_MAX) return;

@@ -98,7 +98,7 @@ export class DraftPublishing {
     this.#edits = new Edits(parts);
   }
 
-  /** @param isHidden like for changeListOf @throws DomainError `governance.no_policy` */
+  /** @param isHidden see changeListOf @throws DomainError `governance.no_policy` */
   async review(actor: Actor, draft: Draft, isHidden = false): Promise<Review> {
     return (await this.#review(actor, draft, isHidden)).review;
   }

@@ -47,9 +47,8 @@ export class Edits {
   constructor(private readonly parts: GovernanceParts) {}
 
   /**
-   * Replaces everything except extensions, including the texts of harnesses. An invalid text leaves the document unchanged.
-   * @throws DomainError `policy_draft.broken_text` if a harness has a text with problems; `governance.invalid` for half a surrogate
-   * pair
+   * Replaces everything except extensions, including the texts of harnesses. Keeps an invalid text, but not in the document.
+   * @throws DomainError `policy_draft.broken_text` if a harness has a text with problems; `governance.invalid` for half a surrogate pair
    */
   async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
     refuseProblems(unicodeProblems(text, ""));
@@ -105,7 +104,7 @@ export class Edits {
       : (await this.#validatePolicy(content, text, this.#frame(actor))).problems;
   }
 
-  /** @returns every problem of the settings of a harness, with lines; the draft has the rest @throws like harness */
+  /** @returns every problem of the settings of a harness, with lines; the draft supplies the other members @throws like harness */
   async settingsProblems(
     actor: Actor,
     content: DraftContent,

@@ -61,7 +61,7 @@ export function withAudience(content: Content, id: string, audience: AudienceInp
   return { ...extensions, packageAudiences: { ...extensions.packageAudiences, [id]: audience } };
 }
 
-/** Removes the override of an enabled package without settings. @throws DomainError `policy_draft.no_package` */
+/** Sets an override; an enabled package without settings of its own needs none. @throws DomainError `policy_draft.no_package` */
 export function withPackageUse(content: Content, id: string, use: PackageUse): ExtensionsInput {
   assertPackage(content, id);
   const { harness, isEnabled, settings } = use;

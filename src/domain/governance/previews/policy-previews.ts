@@ -23,7 +23,7 @@ export class PolicyPreviews {
   }
 
   /**
-   * @param part `policy`, or a harness, whose settings are the text while the draft has the rest
+   * @param part `policy`, or a harness; then the text has its settings, and the draft has the rest
    * @returns every problem, with lines, that the text would have in the draft; saves nothing
    * @throws DomainError `governance.unknown_harness`
    */

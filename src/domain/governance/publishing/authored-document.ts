@@ -63,7 +63,7 @@ export function readAuthoredText(
   return { document, stamped, problems: source.locate(problems) };
 }
 
-/** In gateway mode, `policy show` prints this block, so that a printed policy can be applied again; the settings still decide. */
+/** The block that `policy show` prints in gateway mode. It is ignored, so that a printed policy can be applied again. */
 const PRINTED_GATEWAY = { type: "litellm", auth_style: "bearer" };
 
 function withoutPrintedGateway(input: unknown): unknown {

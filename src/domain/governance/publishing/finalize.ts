@@ -49,7 +49,7 @@ interface Edited {
   changed: GovernanceConfig;
 }
 
-/** @returns the problems that an edit adds; a too large document may only become smaller */
+/** @returns the problems that an edit adds; a document that is too large may only become smaller */
 function addedProblems(
   found: readonly Problem[],
   { base, changed }: Edited,
@@ -71,7 +71,7 @@ export const isLarger = (one: GovernanceConfig, other: GovernanceConfig): boolea
 
 /**
  * Several edits of a draft may be needed to solve a problem, so only the size is checked immediately.
- * @returns the problems that refuse a change
+ * @returns the problems that prevent a change
  */
 export const preventingProblems = (problems: Problem[], { isEdit }: FinalizeContext): Problem[] =>
   isEdit ? problems.filter(isOfSize) : problems;

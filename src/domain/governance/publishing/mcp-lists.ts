@@ -68,7 +68,7 @@ function joined(servers: readonly { server: McpServer; key: HarnessKey }[]): Pla
 }
 
 /**
- * @param name like in serversNamed
+ * @param name as for serversNamed
  * @param harness the harness of the server; undefined for the first that has one
  */
 export const findServer = (

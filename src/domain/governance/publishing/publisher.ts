@@ -23,7 +23,7 @@ export interface Proposal {
   document: GovernanceConfig;
   /** the same document as JSON */
   text: string;
-  /** number of places where the document differs from the current one */
+  /** places where the document differs from the current one */
   changed: readonly string[];
   audiences: PackageAudiences;
   comment?: string | undefined;
@@ -80,7 +80,7 @@ export class Publisher {
   }
 
   /**
-   * Publishes a revision after another.
+   * Publishes a revision based on another.
    * @throws DomainError `governance.invalid`, `governance.stale_revision`, `policy_draft.second_administrator`
    */
   async publish(actor: Actor, base: Revision, proposal: Proposal): Promise<Revision> {

@@ -288,7 +288,7 @@ export function difference({ before, after, isHidden = false }: Sides): ChangeLi
   return changeListOf(diffRevisions(from, to), { isHidden, documents: [from.document, to.document] });
 }
 
-/** @returns the number of places that differ between two documents */
+/** @returns the places where two documents differ, at most PATHS_NAMED_MAX */
 export const compare = ({ before, after }: { before: string; after: string }): string[] =>
   placesOf(parse(before), parse(after));
 

@@ -74,7 +74,9 @@ export const DeploymentConfigExport = Type.Object({
 
 const publication = {
   base_revision: Type.Optional(
-    Type.String({ description: "The base revision of the author; may be omitted if If-Match is sent" }),
+    Type.String({
+      description: "The revision that the author started from; may be omitted if If-Match is sent",
+    }),
   ),
   comment: Type.Optional(Type.String({ description: `At most ${COMMENT_LENGTH_MAX} characters` })),
 };

@@ -94,7 +94,7 @@ export class Revisions {
   }
 
   /**
-   * @param reference like for `named`, or the id of a revision that a restore removed, because workstations may still report it
+   * @param reference as for `named`, or the id of a revision that a restore removed, because workstations may still report it
    * @returns the id
    * @throws DomainError `governance.not_found`
    */

@@ -137,7 +137,7 @@ function assigns(text: string, at: number, isColon: boolean): boolean {
   );
 }
 
-/** The first word of a value, to exclude programs, where code with other characters follows `=` or `:`. */
+/** The first word of a value, and the character after it, which shows whether the text is code instead. */
 const VALUE = /^(?:(?:basic|bearer|token|api[_-]?key)\s+)?([^\s"'`,;&<>{}()[\]=][^\s"'`,;&<>{}()[\]]*)(.?)/i;
 const NO_VALUE = /^[\s"'`,;&<>()[\]=]?$/;
 

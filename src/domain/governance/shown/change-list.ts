@@ -15,7 +15,7 @@ export const IDS_NAMED_MAX = 10;
 export type ListedChange = Shown<Change, "before" | "after"> & NamedSides;
 
 export interface NamedSides {
-  /** number of users or groups of an audience */
+  /** ids of the users or groups of an audience */
   ids?: IdsBySide;
 }
 
@@ -35,7 +35,7 @@ export interface ChangeList {
   listed: readonly ListedChange[];
   /** number of places that are not listed */
   left: number;
-  /** number of changes that publishing adds automatically */
+  /** changes that publishing adds automatically */
   stamped: readonly ListedChange[];
   /** every Change, as a JSON array */
   text: string;

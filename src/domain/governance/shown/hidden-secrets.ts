@@ -13,7 +13,7 @@ export const HIDDEN_OTHER = `${HIDDEN} (another value)`;
 /**
  * @param value a whole document, or the part of one at the path
  * @param place the path (see document-paths.ts), and the value that the reader compares with
- * @returns the value without secrets; the same value if it has none or is empty
+ * @returns the value without secrets; the value itself if it has none. Empty values stay.
  */
 export function withHiddenSecrets<Value>(value: Value, place?: Place): Value;
 export function withHiddenSecrets(value: unknown, { path = [], former }: Place = {}): unknown {

@@ -51,7 +51,7 @@ const overlapOf = (one: Interval, other: Interval): Interval | undefined => {
 
 interface Finding {
   readonly version: SemVer;
-  /** returns why the package cannot serve this version; undefined if it can */
+  /** why the package cannot serve this version; undefined if it can */
   readonly fault: string | undefined;
 }
 

@@ -14,8 +14,8 @@ export interface LayoutInterval extends Interval {
 const FIRST_VERSION = knownVersion("0.0.0");
 
 /**
- * Divides all versions from 0.0.0: variants have their intervals, and the fallback, if any, has the gaps; versions outside the
- * availability have no layout.
+ * Divides all versions from 0.0.0: variants have their intervals. The adapter's own layout has the gaps if it has components or
+ * there are no variants. Versions outside the availability have no layout.
  * @param adapter already checked: its bounds are versions, its variants ascend and do not overlap
  */
 export const layoutIntervalsOf = (adapter: PackageAdapter): LayoutInterval[] => {

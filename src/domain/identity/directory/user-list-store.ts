@@ -68,11 +68,11 @@ export function userCounts(connection: Connection, organizationId: string) {
   };
 }
 
-/** @returns whether a single index decides which users match */
+/** @returns whether a single set decides which users match */
 export const isSetOnly = ({ sets = [], ...others }: UserFilter): boolean =>
   sets.length === 1 && Object.values(others).every((value) => value === undefined);
 
-/** @returns the positions of those of the users who are selected, unordered */
+/** @returns the positions of the selected users among these ids, unordered */
 export const placesAmong = (
   connection: Connection,
   organizationId: string,

@@ -11,7 +11,8 @@ import * as store from "./invitation-store.ts";
 export const RETENTION_BATCH_ROWS = 500;
 
 /**
- * Removes invitations in any status whose links expired that many days ago. Each batch records its number in an audit entry.
+ * Removes invitations in any status whose links expired that many days ago. Each batch records its count in
+ * an audit entry.
  * @param signal ends the run between two batches
  * @returns how many
  */

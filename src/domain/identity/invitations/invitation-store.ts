@@ -25,6 +25,7 @@ const shown = {
   createdAtMs: invitations.createdAtMs,
 };
 
+/** Does not show a removed inviter. */
 const invitationsWhere = (connection: Connection, matching: SQL | undefined) =>
   connection
     .select(shown)
@@ -182,7 +183,7 @@ export const countPendingFrom = (connection: Connection, { organizationId, id }:
     .where(isPendingFrom({ organizationId, ids: [id] }))
     .get()?.total ?? 0;
 
-/** @returns the numbers of pending invitations that expire after one time, and by another */
+/** @returns the number of pending invitations that expire after `afterMs` and no later than `byMs` */
 export const countExpiring = (
   connection: Connection,
   { organizationId, afterMs, byMs }: { organizationId: string; afterMs: number; byMs: number },

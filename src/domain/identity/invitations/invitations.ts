@@ -179,7 +179,7 @@ export class Invitations {
     return await this.#once(actor, { key: idempotencyKey, request: ["regenerate", id], create });
   }
 
-  /** @returns the invitation of a link, which may have ended since */
+  /** @returns the invitation of a link; undefined for a link that no longer works, which a repeated response may contain */
   findByToken(token: Secret): Invitation | undefined {
     const invitation = store.findInvitationByToken(this.dependencies.db.read, sha256Hex(token.reveal()));
     return invitation && isOpen(invitation, this.dependencies.clock.nowMs()) ? invitation : undefined;

@@ -122,7 +122,7 @@ export class PasswordLinks {
     return this.#userOf(this.dependencies.db.read, token);
   }
 
-  /** @returns the user whose password a link sets; the link may have ended since */
+  /** @returns the user whose password a link sets; undefined for a link that no longer works, which a repeated response may contain */
   findUser(token: Secret): User | undefined {
     return this.#findUser(this.dependencies.db.read, token);
   }

@@ -132,7 +132,7 @@ export class BulkUserChanges {
     }
   }
 
-  /** Cancels invitations together with the role of the administrator who sent them. */
+  /** @returns a note if the action also cancels the user's pending invitations, which end with the administrator role */
   #alsoCanceled(user: User, action: BulkUserAction): Pick<BulkRow, "why"> {
     const endsRole = action === "suspend" || action === "make_member";
     const count =

@@ -74,8 +74,8 @@ export class ExternalUsers {
   }
 
   /**
-   * Changes a user's address to the new one if no other user has it.
-   * @returns the user after the change; undefined without a change
+   * Changes a user's address to the new one, unless it belongs or belonged to another user.
+   * @returns the user after the change; unchanged if the address is taken
    */
   changeAddress(tx: Tx, { actor, user, email }: OfPerson & { user: User }): User {
     const key = emailKey(email);

@@ -29,6 +29,6 @@ export const gatewayModelSync = sqliteTable("gateway_model_sync", {
   /** why the last refresh failed; null if it did not */
   problem: text("problem"),
   problemAtMs: integer("problem_at_ms"),
-  /** 0 0 or 1; null before the first response. Not a boolean column, which would store null as false */
+  /** 0 or 1; null before the first response. Not a boolean column, which would store null as false */
   discoverySupported: integer("discovery_supported"),
 });

@@ -130,7 +130,7 @@ const selectSequences = statement((connection) =>
     .prepare(),
 );
 
-/** @param query like for `memberSlice` @returns members in the order of their creation, without reading them */
+/** @param query as for `memberSlice` @returns members in the order of their creation, without reading them */
 export const memberSequences = (connection: Connection, query: SliceQuery): readonly number[] =>
   selectSequences(connection)
     .all({ ...query })

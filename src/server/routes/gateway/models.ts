@@ -32,7 +32,7 @@ const Assignment = Type.Object(
   {
     base_revision: Type.Optional(
       Type.String({
-        description: "The base revision of the author; optional with If-Match",
+        description: "The revision that the author started from; optional with If-Match",
       }),
     ),
     comment: Type.Optional(Type.String()),

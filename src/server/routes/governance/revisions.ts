@@ -33,7 +33,7 @@ const ExplainParameters = Type.Object(
 const Rollback = Type.Object(
   {
     revision: Type.String({ description: "The revision to publish again, with its audiences" }),
-    base_revision: Type.String({ description: "The base revision of the author" }),
+    base_revision: Type.String({ description: "The revision that the author started from" }),
     comment: Type.Optional(Type.String()),
   },
   { additionalProperties: false },

@@ -5,10 +5,7 @@ import { type Connection, type Credential, destinationsOfConnection } from "../c
 import { sourceFault } from "../faults.ts";
 import { type GitArchiveTarget, type GitRun, GitTransport } from "./git-transport.ts";
 
-/**
- * User names to send with a token: the one that Bitbucket Cloud documents ("Repository access tokens"), and a common one for
- * other servers.
- */
+/** User name to send with a token: required by Bitbucket Cloud ("Repository access tokens"); many other servers accept any name. */
 const TOKEN_USER = "x-token-auth";
 
 export interface CloneAccess {

@@ -81,7 +81,7 @@ export async function bodyText({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** @throws DomainError `source.bad_answer`, because the parser's message would repeat the text */
+/** @throws DomainError `source.bad_answer` in place of the parser's error, whose message would repeat the text */
 export function parsedAnswer(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -9,7 +9,7 @@ const Branches = Type.Object({
 const Tag = Type.Object({ latestCommit: Type.String() });
 const Commit = Type.Object({ id: Type.String(), committerTimestamp: Type.Optional(Type.Integer()) });
 
-/** Lists branches whose names contain the ref, best match first. */
+/** Maximum number of branches to list whose names contain the ref, best match first. */
 const BRANCHES_LISTED = 100;
 /** The host adds a folder around an archive only on request. */
 const PREFIX = "archive/";

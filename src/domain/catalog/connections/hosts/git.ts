@@ -15,6 +15,6 @@ export const git: Host = {
     // An annotated tag has its own object; the name with `^{}` is the commit behind it.
     return refs.get(`refs/tags/${ref}^{}`) ?? refs.get(`refs/tags/${ref}`);
   },
-  // A commit that is neither a branch nor a tag is checked only when it is fetched.
+  // A commit that no branch or tag points to is checked only when it is fetched.
   commit: async (_ask, _repository, { object }) => ({ commit: object, committedAtMs: undefined }),
 };
