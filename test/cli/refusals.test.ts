@@ -181,11 +181,27 @@ describe("an installation", () => {
     expect(auditEntries(workspace)).toBe(before);
   });
 
+  test.each([
+    ["users create root@example.org --role member", "root@example.org", "users show USER"],
+    ["users suspend root@example.org --yes", "protected administrator", "set bootstrap.admin_email"],
+    [`invitations show ${UNKNOWN}`, UNKNOWN, "invitations list"],
+    ["audit show last", '"last"', "audit list"],
+    ["audit show 999", '"999"', "an earlier export"],
+  ])("names what %s is about, and the next step", async (line, named, next) => {
+    using workspace = await createInstallation();
+    const { stderr } = await workspace.run(`${line} --json`);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: expect.stringContaining(named),
+      hint: expect.stringContaining(next),
+    });
+  });
+
   test("rejects a second invitation of an address, and renewing a closed invitation", async () => {
     using workspace = await createInstallation();
     const { invitation } = await workspace.json(INVITE);
     const { id } = Object(invitation);
     expect(await refusal(workspace, INVITE)).toBe("invitation.pending 4");
+    expect((await workspace.run(INVITE)).stderr).toContain("`quartermaster invitations resend ID`");
     await workspace.json(`invitations cancel ${id} --yes`);
     expect(await refusal(workspace, `invitations resend ${id}`)).toBe("invitation.closed 4");
     expect(

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Db } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { isOwnId } from "../../platform/ids.ts";
+import { quoted } from "../../platform/text/problem-list.ts";
 import type { Actor } from "../shared/actor.ts";
 import {
   type KeyedPage,
@@ -114,11 +115,11 @@ export class AuditLog {
    * @throws DomainError `audit.not_found`
    */
   find(organizationId: string, id: string): EntryInChain {
-    const place = /^\d{1,15}$/.test(id) ? Number(id) : 0;
+    const place = ENTRY_ID.test(id) ? Number(id) : 0;
     return this.#db.readConsistently(() => {
       const around = store.listAround(this.#db.read, { organizationId, id: place });
       const entry = around.find((candidate) => candidate.id === place);
-      if (entry === undefined) throw entryNotFound();
+      if (entry === undefined) throw entryNotFound(id);
       const previous = around.find((candidate) => candidate.id < place) ?? null;
       const next = around.find((candidate) => candidate.id > place) ?? null;
       return { entry: this.named(entry), previous, next };
@@ -216,6 +217,8 @@ export class AuditLog {
   }
 }
 
+const ENTRY_ID = /^\d{1,15}$/;
+
 const cursorOf = ({ atMs, id }: store.EntryPlace): string => `${atMs}-${id}`;
 
 const filterOf = ({ actor, action, target, sinceMs, beforeMs }: AuditFilter): store.LogFilter => ({
@@ -226,9 +229,12 @@ const filterOf = ({ actor, action, target, sinceMs, beforeMs }: AuditFilter): st
   beforeMs,
 });
 
-const entryNotFound = (): DomainError =>
-  new DomainError("not_found", "audit.not_found", "the audit log has no entry with this id", {
-    hint: "retention may have removed it; look in an earlier export or in a backup",
+/** @param id as received; only a number can have been the id of an entry */
+const entryNotFound = (id: string): DomainError =>
+  new DomainError("not_found", "audit.not_found", `the audit log has no entry ${quoted(id)}`, {
+    hint: ENTRY_ID.test(id)
+      ? "retention may have removed it; look in an earlier export or in a backup"
+      : "an entry has a number; see `quartermaster audit list`",
   });
 
 function actorFilter(actor: string | undefined): Pick<store.LogFilter, "actorId" | "actorLabel"> {

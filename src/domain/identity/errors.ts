@@ -31,7 +31,7 @@ export const ownLogins = () =>
 
 export const protectedUser = () =>
   new DomainError("conflict", "user.protected", "this is the protected administrator of the configuration", {
-    hint: "bootstrap.admin_email names it",
+    hint: "first set bootstrap.admin_email to another administrator, and restart the service",
   });
 
 export const managedUser = () =>
@@ -49,10 +49,13 @@ export const lastAdministrator = () =>
   );
 
 export const userExists = (email: string) =>
-  new DomainError("conflict", "user.exists", `${email} already belongs to a user`);
+  new DomainError("conflict", "user.exists", `${email} already belongs to a user`, {
+    hint: "`quartermaster users show USER` shows that user, who may be suspended",
+  });
 
-export const invitationNotFound = () =>
-  new DomainError("not_found", "invitation.not_found", "no invitation with this id", {
+/** @param id as received */
+export const invitationNotFound = (id: string) =>
+  new DomainError("not_found", "invitation.not_found", `no invitation ${quoted(id)}`, {
     hint: "see `quartermaster invitations list`",
   });
 
@@ -61,6 +64,9 @@ export const alreadyInvited = (email: string) =>
     "conflict",
     "invitation.pending",
     `${email} is already invited; resend or cancel that invitation`,
+    {
+      hint: "`quartermaster invitations list` shows its id for `quartermaster invitations resend ID` and `cancel ID`",
+    },
   );
 
 export const invitationAccepted = () =>

@@ -187,7 +187,7 @@ const FAULTS: readonly (readonly [RegExp, string])[] = [
   [/Sequence item without/, "a dash is missing before an item of the list"],
   [/Comments must be separated/, "a blank is missing before the comment"],
   [/followed by map values|^MULTILINE_IMPLICIT_KEY/, "a key has no colon after it"],
-  [/and end with a [\]}]/, "a bracket is not closed, or its content is not indented"],
+  [/end with a [\]}]/, "a bracket is not closed, or its content is not indented"],
   [/^BAD_INDENT/, "the line is indented differently from those around it"],
   [/Nested mappings/, "a value has a colon and a blank in it; write it in quotes"],
   [/^BAD_SCALAR_START/, "a value begins with a character that has a meaning in YAML; write it in quotes"],

@@ -10,6 +10,7 @@ test.each([
   ["a: @x\n", "a value begins with a character that has a meaning in YAML; write it in quotes", 1, 4],
   ["a: [1, 2\nb: 3\n", "a bracket is not closed, or its content is not indented", 2, 1],
   ["a: {b: 1\n", "a bracket is not closed, or its content is not indented", 2, 1],
+  ['{"a": [1, 2]', "a bracket is not closed, or its content is not indented", 1, 13],
   ["a: [1 2: 3 4]]\n", "this is not expected here; check quotes, brackets and indentation before it", 1, 14],
   ['a: "\\q"\n', "a backslash starts an unknown escape; write two of them, or use single quotes", 1, 5],
   ["- a\nb: 1\n", "this is not expected here; check quotes, brackets and indentation before it", 2, 1],

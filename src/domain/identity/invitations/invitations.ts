@@ -288,7 +288,7 @@ export class Invitations {
 
 function getInvitation(connection: Connection, row: RowId): Invitation {
   const invitation = store.findInvitation(connection, row);
-  if (!invitation) throw invitationNotFound();
+  if (!invitation) throw invitationNotFound(row.id);
   return invitation;
 }
 

@@ -89,6 +89,7 @@ test("audit", async () => {
     "audit show 5",
     "audit show 6 --json",
     "audit show 99",
+    "audit show last",
     "audit verify",
     "audit verify --json",
     "audit export --after 3",
