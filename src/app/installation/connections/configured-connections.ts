@@ -22,7 +22,7 @@ export const CONNECTIONS_MAX = 100;
 export const CA_BYTES_MAX = 1024 ** 2;
 
 /** A connection from the configuration file. */
-interface ReadConnection {
+interface ReadConnection extends Pick<BrokenConnection, "isWholeSetting"> {
   id: string | undefined;
   /** undefined with problems */
   connection: Connection | undefined;
@@ -31,8 +31,6 @@ interface ReadConnection {
   files: string[];
   /** `file:12` */
   origin: string;
-  /** the setting itself is invalid, so there is no connection to name */
-  isWholeSetting?: boolean;
 }
 
 export class ConfiguredConnections implements Connections {

@@ -17,7 +17,7 @@ export interface BundleLimits {
   archiveBytesMax: number;
 }
 
-/** The content of manifest.json: a whole catalog, and one item for each of its archives. */
+/** The manifest contains a whole catalog as JSON, and one item for each archive. */
 export const BUNDLE_LIMITS: BundleLimits = {
   manifestBytesMax: 2 * CATALOG_FILE_BYTES_MAX,
   archivesMax: 10_000,

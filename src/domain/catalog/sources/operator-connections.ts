@@ -1,8 +1,8 @@
 // The repository connections as the operator sees them: with their hosts, including those that cannot be used.
-import type { Connection, Connections } from "../connections/connection.ts";
+import type { BrokenConnection, Connection, Connections } from "../connections/connection.ts";
 import type { ConnectionStates } from "../mirroring/connection-states.ts";
 
-export interface OperatorConnection {
+export interface OperatorConnection extends Pick<BrokenConnection, "isWholeSetting"> {
   id: string | undefined;
   /** undefined if it is disabled */
   connection: Connection | undefined;
@@ -13,8 +13,6 @@ export interface OperatorConnection {
   sinceMs?: number | undefined;
   /** why it is disabled */
   problems: readonly string[];
-  /** whether the setting itself is wrong, so there is no connection to name */
-  isWholeSetting?: boolean | undefined;
 }
 
 /** @returns all connections of the configuration, disabled ones last */

@@ -39,9 +39,7 @@ export interface Review {
   changes: ChangeList;
   /** problems that prevent the publication */
   problems: (Problem & Partial<TypedProblem>)[];
-  /**
-   * warnings: reasons why workstations may fail to fetch an archive or upload sessions; users, including the author, who have left
-   */
+  /** reasons why workstations may fail to fetch an archive or upload sessions, and users, including the author, who have left */
   warnings: Problem[];
   /** places that look like a key or a token and are not in the base revision */
   newSecrets: NewSecrets;

@@ -34,8 +34,7 @@ export const AdminConfig = Type.Object({
       "Places where the deployment file has a different value; an entry of a list is named by its id or name",
   }),
   warnings: Type.Array(Problem, {
-    description:
-      "Warnings: reasons why workstations may fail to fetch an archive or upload captured sessions",
+    description: "Reasons why workstations may fail to fetch an archive or upload captured sessions",
   }),
   created_at: Time,
 });

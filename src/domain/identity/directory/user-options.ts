@@ -102,7 +102,7 @@ export class UserOptions {
   }
 
   /**
-   * Reads only few users, wherever they are in the order.
+   * Reads only a few users, wherever they are in the order.
    * @returns a page of the selected ones
    */
   protected *pageAmong(
