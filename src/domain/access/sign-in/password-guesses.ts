@@ -43,6 +43,7 @@ const FROM_DEVICE = "password.device";
 const ACCOUNT = "password.account";
 const ADDRESS = "password.address";
 
+/** Every password check must count its attempt here. */
 export class PasswordGuesses {
   constructor(private readonly dependencies: PasswordGuessesDependencies) {}
 

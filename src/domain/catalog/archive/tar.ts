@@ -36,7 +36,7 @@ export interface RefusedEntry {
   kind: "symbolic_link" | "other";
   /** raw, neither checked nor decoded */
   path: Uint8Array;
-  /** @param path shown in the error @returns why the entry is refused */
+  /** @param path to name in the error @returns why the entry is refused */
   errorOf(path: Uint8Array): DomainError;
 }
 

@@ -144,6 +144,7 @@ class Reading {
     await this.#pass(file, [content]);
   }
 
+  /** After a problem, the content stays unread, and the reader skips it. */
   async #pass(...file: Parameters<FileTaker["add"]>): Promise<void> {
     if (this.#problems.length === 0) await this.taker.add(...file);
   }
