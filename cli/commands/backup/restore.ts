@@ -28,6 +28,7 @@ import type { SettingsCall } from "../../data-directory/in-domain.ts";
 import { operatorName } from "../../data-directory/with-domain.ts";
 import { isNameConfirmed, type Plan } from "../../input/prompt.ts";
 import { readSecret } from "../../input/secret-input.ts";
+import { givenFile } from "./given-file.ts";
 import { watchTask } from "./progress.ts";
 
 /** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
@@ -82,11 +83,11 @@ async function readPlan(call: SettingsCall, directory: DataDirectory): Promise<R
     file === undefined
       ? undefined
       : await readKeyFile({
-          path: resolve(context.cwd, file),
+          path: givenFile(call, file),
           passphrase: await readSecret(context, command, "passphrase"),
         });
   const place = { directory, config, ids: context.ids, keys };
-  return { backup: inspectBackup(resolve(context.cwd, args[0] ?? ""), place), keys };
+  return { backup: inspectBackup(givenFile(call, args[0] ?? ""), place), keys };
 }
 
 /** Asks nothing for an existing directory without a database, because nothing can be lost there. */

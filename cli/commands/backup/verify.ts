@@ -1,13 +1,14 @@
 // `backup verify`: reads a whole backup file without touching the live data.
-import { resolve } from "node:path";
 import { verifyBackup } from "../../../src/app/backup/verify.ts";
 import type { SettingsCall } from "../../data-directory/in-domain.ts";
+import { givenFile } from "./given-file.ts";
 import { watchTask } from "./progress.ts";
 import { contentsText, manifestDocument } from "./view.ts";
 
 /** @throws DomainError `backup.*`, `schema.*`, `file.*`, `storage.*` */
-export async function verify({ context, output, args: [file = ""] }: SettingsCall): Promise<void> {
-  const path = resolve(context.cwd, file);
+export async function verify(call: SettingsCall): Promise<void> {
+  const { context, output, args } = call;
+  const path = givenFile(call, args[0] ?? "");
   using watch = watchTask(context, "reading the backup");
   const { manifest, ...database } = await verifyBackup(path, { ...watch, clock: context.clock });
   if (!manifest) {
