@@ -74,7 +74,11 @@ export class CliCommand extends Command {
   override error(message: string, { code = "commander.error" }: ErrorOptions = {}): never {
     const [text = "", suggestion = ""] = message.replace(/^error: /, "").split("\n");
     throw new DomainError("invalid", reasonOf(code), withoutValues(text), {
-      hint: this.#secretHint(text) ?? suggestionHint(suggestion) ?? `run: ${this.path()} --help`,
+      hint:
+        this.#secretHint(text) ??
+        this.#confirmationHint(text) ??
+        suggestionHint(suggestion) ??
+        `run: ${this.path()} --help`,
     });
   }
 
@@ -93,6 +97,12 @@ export class CliCommand extends Command {
     return isSecret
       ? `secrets cannot be passed as arguments; put the secret in a file and pass ${flag}-file PATH`
       : undefined;
+  }
+
+  /** Verbs that erase or replace data do not have --yes. */
+  #confirmationHint(text: string): string | undefined {
+    const isNamed = text.includes("'--yes'") && this.options.some(({ long }) => long === "--confirm");
+    return isNamed ? "pass --confirm NAME instead, with the name of what is erased or replaced" : undefined;
   }
 }
 

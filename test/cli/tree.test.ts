@@ -213,6 +213,11 @@ describe("wrong usage", () => {
       "error: unknown option '--catlog'\nhint:  did you mean --catalog?",
     ],
     [
+      "--yes where a name is needed",
+      ["backup", "restore", "a.qmb", "--yes"],
+      "error: unknown option '--yes'\nhint:  pass --confirm NAME instead, with the name of what is erased or replaced",
+    ],
+    [
       "an option without its value",
       ["config", "show", "--config"],
       "error: option '--config <path>' argument missing\nhint:  run: quartermaster config show --help",
