@@ -18,9 +18,13 @@ export async function reset({ config, output, has }: SettingsCall): Promise<void
   const isDue = !has("ifDoubtful") || isReplicaDoubtful(directory);
   if (isDue) resetReplica(directory);
   output.result({ reset: isDue }, isDue ? DONE : NOT_DUE);
+  if (isDue && !config.has("standby.replica") && !config.get("database.replicated")) output.warning(UNSET);
 }
 
 const DONE = "Litestream will make a complete copy of the database when it starts";
+/** The reset is harmless without a replica, and valid if only the settings of this command lack it. */
+const UNSET =
+  "no replica is set here: neither standby.replica nor database.replicated; pass the configuration file of the service with --config";
 const NOT_DUE = "unchanged: the service was not killed, and no test restore of the replica has failed";
 
 const NOTHING = "unchanged: there is no database yet";

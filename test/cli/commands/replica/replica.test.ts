@@ -63,6 +63,16 @@ test("STB-10 replica reset --if-doubtful empties the log while the replica is in
   expect(logBytes(workspace)).toBe(0);
 });
 
+test("STB-10 replica reset says that the settings have no replica, and does its work", async () => {
+  using workspace = await createInstallation();
+  using _beside = openBeside(workspace);
+  const run = (replicated: string) =>
+    workspace.run("replica reset", { env: { QUARTERMASTER_DATABASE_REPLICATED: replicated } });
+  expect((await run("no")).stderr).toContain("no replica is set here");
+  expect(logBytes(workspace)).toBe(0);
+  expect((await run("yes")).stderr).toBe("");
+});
+
 test("STB-10 replica reset names a missing database, and --if-doubtful has nothing to do", async () => {
   using workspace = createWorkspace();
   expect(await workspace.run("replica reset")).toMatchObject({ exitCode: 3 });
