@@ -64,7 +64,7 @@ async function connect(
     if (!reached?.connected)
       return check.failed(faults.join("; "), "check that the service runs, its port, and firewalls");
     const { localAddress, durationMs } = reached.connected;
-    const detail = `port ${server.port} of ${reached.address.address} answers ${localAddress} in ${Math.round(durationMs)} ms`;
+    const detail = `port ${server.port} of ${reached.address.address} answers in ${Math.round(durationMs)} ms; this machine has the address ${localAddress}`;
     return faults.length === 0
       ? check.ok(detail)
       : check.warning(

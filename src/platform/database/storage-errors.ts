@@ -38,7 +38,11 @@ const REACHABLE =
 const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: string }> = {
   SQLITE_FULL: DISK_FULL,
   SQLITE_IOERR_SHMSIZE: DISK_FULL, // the first process to open a database needs space for its -shm file
-  SQLITE_BUSY: { reason: "storage.busy", message: "another process holds the database; try again" },
+  SQLITE_BUSY: {
+    reason: "storage.busy",
+    message: "another process holds the database; try again",
+    hint: "a backup tool or a SQLite shell may hold it: `fuser -v quartermaster.db` in the data directory names the process",
+  },
   SQLITE_READONLY: {
     reason: "storage.not_permitted",
     message: "the database file is read-only",

@@ -558,6 +558,9 @@ test("a lock held by another process is storage.busy, and the write works once i
   expect(await holder.line()).toBe("held");
   expect(await reasonOf(db.write((tx) => add(tx, "a")))).toBe("storage.busy");
   expect(await reasonOf(db.writeInSteps(adding(["a", "b"])))).toBe("storage.busy");
+  await expect(db.write((tx) => add(tx, "a"))).rejects.toMatchObject({
+    hint: expect.stringContaining("names the process"),
+  });
   expect(idsIn(db)).toEqual([]);
   holder.goOn();
   expect(await holder.line()).toBe("free");

@@ -53,10 +53,14 @@ export const readCatalogText = (bytes: Uint8Array): CatalogText => {
 const listOf = (content: unknown, problems: ProblemList): { packages: unknown; root: string } => {
   if (Array.isArray(content)) return { packages: content, root: "" };
   if (content === undefined) return NO_LIST;
-  if (content === null) problems.add("", "is empty; write [] for a catalog without packages");
-  else if (!isJsonObject(content)) problems.add("", `must be a list of packages, not ${jsonTypeOf(content)}`);
+  if (content === null) problems.add("", "the file is empty; write [] for a catalog without packages");
+  else if (!isJsonObject(content))
+    problems.add("", `the file must be a list of packages, not ${jsonTypeOf(content)}`);
   else if (!Object.hasOwn(content, SECTION))
-    problems.add("", `has no section ${SECTION}; a catalog is a list, or a file with ${SECTION}.${LIST}`);
+    problems.add(
+      "",
+      `the file has no section ${SECTION}; a catalog is a list, or a file with ${SECTION}.${LIST}`,
+    );
   else return sectionOf(content[SECTION], problems);
   return NO_LIST;
 };

@@ -71,12 +71,12 @@ describe("valid files", () => {
 
 describe("files without a catalog", () => {
   const rows: [string, string, string, string][] = [
-    ["empty", "", "", "is empty"],
-    ["blanks only", " \n\n  \n", "", "is empty"],
-    ["comments only", "# nothing\n# here\n", "", "is empty"],
-    ["an empty document", "---\n", "", "is empty"],
-    ["a text", "hello", "", "must be a list of packages, not a text"],
-    ["no section", "governance: {}\n", "", "has no section package_catalog"],
+    ["empty", "", "", "the file is empty"],
+    ["blanks only", " \n\n  \n", "", "the file is empty"],
+    ["comments only", "# nothing\n# here\n", "", "the file is empty"],
+    ["an empty document", "---\n", "", "the file is empty"],
+    ["a text", "hello", "", "the file must be a list of packages, not a text"],
+    ["no section", "governance: {}\n", "", "the file has no section package_catalog"],
     [
       "a section that is a list",
       "package_catalog: []\n",
