@@ -61,18 +61,20 @@ function readUserIds(
 ): string[] {
   const ids = given.map((id) => id.toLowerCase());
   const wanted = [...new Set(ids)].filter((id) => id !== ownerId).sort();
-  if (wanted.length === 0 || wanted.length > RECIPIENTS_MAX)
+  if (wanted.length === 0)
     problems.add(
       "/user_ids",
-      `user_ids must name 1 to ${RECIPIENTS_MAX} users other than the owner, not ${wanted.length}`,
+      "user_ids must name at least one user besides the owner, who always has access",
     );
-  if (wanted.length > RECIPIENTS_MAX) return wanted;
+  if (wanted.length > RECIPIENTS_MAX) {
+    problems.add("/user_ids", `user_ids must name at most ${RECIPIENTS_MAX} users, not ${wanted.length}`);
+    return wanted;
+  }
   for (const [index, id] of ids.entries()) {
     const isUuid = UUID_PATTERN.test(id);
     if (isUuid && (id === ownerId || isActiveColleague(id))) continue;
-    const place = `user_ids/${index}`;
-    const fault = isUuid ? "is not an active user of the organization" : "must be a UUID";
-    problems.add(`/${place}`, `${place} ${fault}: ${quoted(given[index] ?? "")}`);
+    const fault = isUuid ? "is not an active user of the organization" : "is not a UUID";
+    problems.add(`/user_ids/${index}`, `${quoted(given[index] ?? "")} ${fault}`);
   }
   return wanted;
 }
