@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
 import { processContext } from "../../cli/context.ts";
-import { failureOf, Interrupted, SomeFailed } from "../../cli/exit.ts";
+import { EXIT, failureOf, Interrupted, PERMANENT_FAILURE_EXITS, SomeFailed } from "../../cli/exit.ts";
 import { ageText } from "../../cli/output/age.ts";
 import { colorOf } from "../../cli/output/color.ts";
 import { LINE_INTERVAL_MS, progressText, QUIET_MS, startProgress } from "../../cli/output/progress.ts";
@@ -158,6 +158,7 @@ describe("CLI-6 exit codes", () => {
 
   test("a broken or full disk is a failure of the machine, not a retryable one", () => {
     expect(codeOf(new DomainError("unavailable", "storage.full", "text"))).toBe(1);
+    expect(PERMANENT_FAILURE_EXITS).not.toContain(EXIT.unexpected); // systemd starts the service again until there is space
     expect(codeOf(new DomainError("unavailable", "storage.failed", "text"))).toBe(1);
     expect(codeOf(new DomainError("unavailable", "storage.busy", "text"))).toBe(6);
   });

@@ -13,7 +13,7 @@ import {
 import { replicationOf } from "../../platform/database/maintenance/replication.ts";
 import { RESTORE } from "../../platform/database/storage-errors.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
+import { diskSpace } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
 import { checkForwarding } from "../audit-forwarding/check.ts";
 import { checkPolicyFile } from "../files/check-policy-file.ts";
@@ -83,12 +83,8 @@ const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOp
     examine("settings", (check) => checkSettings(check, config)),
     examine("harnesses", (check) => checkHarnesses(check, config)),
     examine("files", (check) => machine.checkFiles(check, directory)),
-    examine("disk", (check) =>
-      machine.checkDiskSpace(check, {
-        ...diskSpace(directory.path),
-        reserveBytes: fileSizeOf(directory.reserve),
-      }),
-    ),
+    examine("disk", (check) => machine.checkDiskSpace(check, diskSpace(directory.path))),
+    examine("disk_reserve", (check) => machine.checkReserve(check, directory)),
     examine("inference", (check) => checkInference(check, directory, config)),
     examine("request_log", (check) => checkRequestLog(check, directory, clock)),
     examine("tracing", (check) =>

@@ -13,6 +13,7 @@ import {
 } from "../../platform/data-directory/data-directory.ts";
 import { permissionsText } from "../../platform/files/data-files.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
+import { reserveSizeOf } from "../../platform/files/disk-reserve.ts";
 import { healthFault } from "../../platform/files/unix-socket.ts";
 import { nameList } from "../../platform/text/name-list.ts";
 import { BUILD_TIME } from "../../platform/version.ts";
@@ -95,19 +96,19 @@ function wrongWith(file: string, owner: number): string | undefined {
   return isRight ? undefined : `${file} (${permissionsText(found)})`;
 }
 
-/** @param space `reserveBytes` is the size of the reserve; 0 if the service has not made one */
-export function checkDiskSpace(
-  check: Check,
-  { availableBytes, sizeBytes, reserveBytes }: DiskSpace & { reserveBytes: number },
-): Finding {
+export function checkDiskSpace(check: Check, { availableBytes, sizeBytes }: DiskSpace): Finding {
   const share = availableBytes / Math.max(sizeBytes, 1);
-  const free = `${bytesText(availableBytes)} free, ${Math.floor(share * 100)} % of the file system`;
-  const detail =
-    reserveBytes > 0 ? `${free}, and ${bytesText(reserveBytes)} kept for sign-ins and deletions` : free;
+  const detail = `${bytesText(availableBytes)} free, ${Math.floor(share * 100)} % of the file system`;
   const remedy =
     "free some space, for example with fewer backups (backup.keep), or move the data to a larger disk";
   if (availableBytes < FREE_SPACE_BYTES_MIN) return check.failed(detail, remedy);
   return share < FREE_SHARE_MIN ? check.warning(detail, remedy) : check.ok(detail);
+}
+
+/** @throws DomainError `data_dir.foreign_reserve`, which says what to remove */
+export function checkReserve(check: Check, { reserve }: DataDirectory): Finding {
+  const bytes = reserveSizeOf(reserve);
+  return check.ok(bytes === undefined ? "none yet" : `${bytesText(bytes)} kept for sign-ins and deletions`);
 }
 
 /**

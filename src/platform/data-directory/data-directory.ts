@@ -3,7 +3,7 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../clock.ts";
-import { asStorageError } from "../database/storage-errors.ts";
+import { asStorageError, diskFull } from "../database/storage-errors.ts";
 import { codeOf, DomainError, isDiskFull } from "../errors.ts";
 import { permissionsText, refuseLink } from "../files/data-files.ts";
 import { fileExists, refuseForeignOwner, switchToOwner } from "./owner.ts";
@@ -83,11 +83,10 @@ const filesIn = ({
   service,
   standby,
   lease,
-  reserve,
 }: DataDirectory): string[] => [
   ...["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`),
   ...[lock, forwardingLock].flatMap((file) => [file, holderFile(file)]),
-  ...[marker, service, standby, lease, reserve],
+  ...[marker, service, standby, lease],
 ];
 
 /** @returns the permissions of a data directory that others may use, as `0777`; undefined if only its owner may */
@@ -133,11 +132,7 @@ const notADirectory = (path: string): DomainError =>
 
 function asDirectoryError(error: unknown, path: string): unknown {
   const code = codeOf(error);
-  if (isDiskFull(error)) {
-    return new DomainError("unavailable", "storage.full", `the disk that holds ${path} is full`, {
-      cause: error,
-    });
-  }
+  if (isDiskFull(error)) return diskFull(error);
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
     return new DomainError(
       "forbidden",

@@ -19,12 +19,12 @@ export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
 const DISK_FULL = {
   reason: "storage.full",
   message: "the disk is full, nothing was changed",
-  hint: "free some space on the file system of the data directory: df -h",
+  hint: "free some space on the file system of the data directory, for example from old backups; see: df -h",
 };
 
-/** @returns the error for a write that is not attempted */
-export const diskFull = () =>
-  new DomainError("unavailable", DISK_FULL.reason, DISK_FULL.message, { hint: DISK_FULL.hint });
+/** @param cause the error of the system; undefined for a write that is not attempted */
+export const diskFull = (cause?: unknown) =>
+  new DomainError("unavailable", DISK_FULL.reason, DISK_FULL.message, { hint: DISK_FULL.hint, cause });
 
 /** @returns whether a write failed because the disk is full */
 export const isDiskFull = (error: unknown): boolean =>

@@ -3,6 +3,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
+import { DiskReserve } from "../../platform/files/disk-reserve.ts";
 import { COMMIT, VERSION } from "../../platform/version.ts";
 import { CHECKS, type Readiness } from "../readiness.ts";
 
@@ -67,7 +68,7 @@ export function addInstallationMetrics(metrics: Registry, { directory, readiness
     help: "Space that is kept for sign-ins and deletions on a full disk; it shrinks while they use it",
     registers,
     collect() {
-      this.set(fileSizeOf(reserve));
+      this.set(new DiskReserve(reserve).bytes);
     },
   });
 }

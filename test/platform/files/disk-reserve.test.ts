@@ -1,17 +1,33 @@
 // Tests the reserve of the disk: its size, the parts that it releases, and what a database does with it when there is no space.
 import { expect, test } from "bun:test";
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { openDatabase } from "../../../src/platform/database/database.ts";
-import { DiskReserve, RELEASED_BYTES, RESERVE_BYTES } from "../../../src/platform/files/disk-reserve.ts";
+import {
+  DiskReserve,
+  RELEASED_BYTES,
+  RESERVE_BYTES,
+  reserveSizeOf,
+} from "../../../src/platform/files/disk-reserve.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 /** @param bytes of the reserve; 0: there is no file */
 function createReserve(bytes: number) {
   const directory = temporaryDirectory();
   const file = join(directory, "disk-reserve");
-  if (bytes > 0) writeFileSync(file, Buffer.alloc(bytes));
+  if (bytes > 0) writeFileSync(file, Buffer.alloc(bytes), { mode: 0o600 });
   const seen = { uses: 0 };
   const reserve = new DiskReserve(file, () => {
     seen.uses += 1;
@@ -42,6 +58,62 @@ test.each([
     RESERVE_BYTES,
   ]);
   expect(statSync(own.file).mode & 0o777).toBe(0o600);
+});
+
+const PRECIOUS = "text of another program";
+
+/** What another program puts in the place of the reserve; `other` is a file of its own. */
+const FOREIGN: [what: string, put: (file: string, other: string) => void, named: string][] = [
+  ["a symbolic link", (file, other) => symlinkSync(other, file), "a symbolic link"],
+  ["a link to nothing", (file, other) => symlinkSync(`${other}-missing`, file), "a symbolic link"],
+  ["a hard link", (file, other) => linkSync(other, file), "a file with 2 hard links"],
+  ["a directory", (file) => mkdirSync(file), "a directory"],
+  ["a named pipe", (file) => void Bun.spawnSync(["mkfifo", file]), "a named pipe or a device"],
+  [
+    "a file that others can read",
+    (file) => {
+      writeFileSync(file, PRECIOUS);
+      chmodSync(file, 0o644);
+    },
+    `a file with mode 0644, of user id ${process.geteuid?.()}`,
+  ],
+  [
+    "a larger file",
+    (file) => {
+      writeFileSync(file, "", { mode: 0o600 });
+      truncateSync(file, RESERVE_BYTES + 1);
+    },
+    "a file of 64.0 MiB",
+  ],
+];
+
+test.each(FOREIGN)("writes to no foreign file, and names it: %s", async (_, put, named) => {
+  using own = createReserve(0);
+  const other = join(own.directory, "other");
+  writeFileSync(other, PRECIOUS, { mode: 0o600 });
+  put(own.file, other);
+  const sizeBefore = lstatSync(own.file).size;
+  const error = expect.objectContaining({
+    reason: "data_dir.foreign_reserve",
+    message: `${own.file} is ${named}, so it reserves no disk space`,
+    hint: expect.stringContaining(`remove it`),
+  });
+  expect(await own.reserve.fill().catch((thrown) => thrown)).toEqual(error);
+  expect(() => reserveSizeOf(own.file)).toThrow(`is ${named}`);
+  expect([own.reserve.release(), own.reserve.isInUse, own.reserve.bytes]).toEqual([false, false, 0]);
+  expect([readFileSync(other, "utf8"), lstatSync(own.file).size]).toEqual([PRECIOUS, sizeBefore]);
+  expect(lstatSync(`${other}-missing`, { throwIfNoEntry: false })).toBeUndefined();
+  rmSync(own.file, { recursive: true });
+  expect([await own.reserve.fill(), own.reserve.bytes]).toEqual([true, RESERVE_BYTES]);
+});
+
+test("a foreign file in the place of a used reserve ends its use", async () => {
+  using own = createReserve(2 * RELEASED_BYTES);
+  own.reserve.release();
+  rmSync(own.file);
+  mkdirSync(own.file);
+  await own.reserve.fill().catch(() => {});
+  expect(own.reserve.isInUse).toBe(false);
 });
 
 test("is in use until it is complete again, and reports its use once", async () => {
