@@ -12,7 +12,7 @@ import { startProgress } from "../../output/progress.ts";
 import { warnOfGaps } from "./log-reading.ts";
 import { daysOf } from "./period.ts";
 
-/** `open`: rows of the day may still change; `due`: an export writes the day */
+/** `open`: rows of the day may still be added or change; `due`: an export writes the day */
 type DayState = "written" | "kept" | "open" | "due";
 
 interface DayResult {

@@ -53,8 +53,8 @@ const addPeriod = (command: CliCommand): CliCommand =>
 
 const addTimes = (command: CliCommand): CliCommand =>
   command
-    .option("--from <time>", "first day in UTC, such as 2027-06-01, or the time of the first request")
-    .option("--to <time>", "last day in UTC, or the time at which to stop");
+    .option("--from <time>", "first day in UTC, such as 2027-06-01, or a start time")
+    .option("--to <time>", "last day in UTC, or an exclusive end time");
 
 /** The filters of `list` and `summary`. */
 const addFilters = (command: CliCommand): CliCommand =>
@@ -97,7 +97,7 @@ const summing = (group: CliCommand, context: Context): CliCommand =>
   )
     .option("--q <text>", "only requests that contain this text")
     .addOption(choiceOption("--bucket <bucket>", "period of one line, in UTC", BUCKETS))
-    .addOption(choiceOption("--by <group>", "one line for each, most requests first", SUMMARY_GROUPS))
+    .addOption(choiceOption("--by <group>", "lines of those with the most requests", SUMMARY_GROUPS))
     .printsTable()
     .action(readingAction(context, async () => (await import("./log-summary.ts")).summary));
 

@@ -18,9 +18,7 @@ export async function list({ domain, actor, output }: Call): Promise<void> {
   const found = await domain.governance.fileConflicts.list(actor.organizationId);
   const { conflicts } = found;
   const lines =
-    conflicts.length === 0
-      ? ["no conflicts: the policy follows the configuration file"]
-      : conflicts.flatMap(linesOf);
+    conflicts.length === 0 ? ["no conflicts with the configuration file"] : conflicts.flatMap(linesOf);
   output.result({ ...found }, lines.join("\n"));
 }
 

@@ -7,7 +7,7 @@ import { addDirectoryOptions } from "../../input/setting-options.ts";
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("replica")
-    .description("Has Litestream make the replica of the database anew.")
+    .description("Makes Litestream recreate the replica of the database.")
     .examples(
       "quartermaster replica reset --config /etc/quartermaster/quartermaster.yaml --data-dir /var/lib/quartermaster",
       "quartermaster replica reset --if-doubtful",
@@ -17,7 +17,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
   const reset = noun
     .command("reset")
     .description(
-      "Has Litestream, which must be stopped, begin with a complete copy of the database at its next start.",
+      "Makes Litestream begin its next start with a complete copy of the database. Litestream must be stopped.",
     )
     .examples(
       "quartermaster replica reset --config /etc/quartermaster/quartermaster.yaml --data-dir /var/lib/quartermaster",

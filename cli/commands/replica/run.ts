@@ -26,7 +26,6 @@ const DONE = "Litestream will make a complete copy of the database when it start
 const UNSET =
   "no replica is set here: neither standby.replica nor database.replicated; pass the configuration file of the service with --config";
 const NOT_DUE = "unchanged: the service was not killed, and no test restore of the replica has failed";
-
 const NOTHING = "unchanged: there is no database yet";
 
 const noDatabase = (path: string): DomainError =>

@@ -85,7 +85,7 @@ const addHoldVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./keep.ts")).hold)),
   noun
     .command("release")
-    .description("Ends the hold of a session; retention may remove it again.")
+    .description("Ends the hold of a session, so that retention can remove it.")
     .examples(
       `quartermaster sessions release ${EXAMPLE_ID}`,
       `quartermaster sessions release ${EXAMPLE_ID} --json`,

@@ -178,7 +178,7 @@ function replacedText(tail: FoundTail | undefined): string {
   if (tail === undefined) return "the restored data contains all of it";
   if (tail === "unrelated") return "it has nothing in common with the restored data";
   if (tail === "unreadable") return "it cannot be read";
-  return `the restored data lacks ${tailAmounts(tail)} of it`;
+  return `it contains data that the restored data lacks: ${tailAmounts(tail)}`;
 }
 
 function tailDocument(tail: FoundTail | undefined) {

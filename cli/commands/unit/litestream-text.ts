@@ -39,7 +39,7 @@ ExecStartPre=${quoted(executable)} replica reset --if-doubtful
 ExecStartPre=/bin/sh -euc '${quoted(executable)} unit --litestream-config > ${config}'
 ExecStart=/bin/sh -euc '${place.kind === "s3" ? `${exports()}; ` : ""}${start}'
 Restart=always
-# Sooner than the service, which kills Litestream when it was killed itself.
+# Sooner than the service, whose unit kills Litestream after a kill of the service.
 RestartSec=1
 # Litestream copies the rest of the log before it ends.
 TimeoutStopSec=60

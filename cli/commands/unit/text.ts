@@ -14,7 +14,7 @@ export const NAME = "quartermaster";
 /** Folder below /run with the process id of Litestream. */
 export const LITESTREAM_RUNTIME = `${NAME}-litestream`;
 
-/** The ends of a process that may leave a commit in the log of the database which its index does not have. */
+/** Values of SERVICE_RESULT after which the log of the database may have a commit that its index lacks. */
 const KILLED = ["signal", "core-dump", "watchdog", "oom-kill", "timeout"];
 
 /** Without any of these, `systemd-analyze security` rates a unit as unsafe. */
@@ -55,7 +55,7 @@ interface UnitFacts {
   runtimeDirectory: string;
   /** reason for a slow start */
   slowStart: string;
-  /** exit codes that another start cannot repair */
+  /** exit codes of failures that another start cannot repair */
   permanentFailures: readonly number[];
 }
 
@@ -114,8 +114,8 @@ WatchdogSignal=SIGKILL
 Environment=DO_NOT_TRACK=1 BUN_ENABLE_CRASH_REPORTING=0
 Restart=on-failure
 RestartSec=2
-# The log of the database may end with a commit that was never completed, and Litestream may have copied it. Its unit starts it again,
-# with a complete copy.
+# After a kill, the log of the database may end with a commit that was never completed, and Litestream may have copied it.
+# Its unit starts it again, with a complete copy.
 ExecStopPost=-/bin/sh -c 'case "$$SERVICE_RESULT" in ${KILLED.join("|")}) read -r id < /run/${LITESTREAM_RUNTIME}/pid && kill -KILL "$$id" ;; esac'
 # Failures that need a person: settings, a newer or lost database, a lost key, permissions, damage.
 RestartPreventExitStatus=${permanentFailures.join(" ")}

@@ -7,9 +7,9 @@ const DESTINATION = "the service of the demo";
 const TIMEOUT_MS = 15_000;
 
 export interface DemoHttp {
-  /** @returns the response with any status */
+  /** @returns the response, whatever its status */
   send(pathOrUrl: string, request?: DemoRequest): Promise<Response>;
-  /** Sends a form. @returns the response with any status */
+  /** Sends a form. @returns the response, whatever its status */
   sendForm(pathOrUrl: string, fields: Readonly<Record<string, string>>): Promise<Response>;
 }
 

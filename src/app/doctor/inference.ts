@@ -1,5 +1,5 @@
-// Checks that a process forwards inference with the configured number of requests. Warns about environment variables of
-// another proxy, which have no effect here.
+// Checks that a process forwards inference, and that its limits allow the configured number of requests. Warns about
+// environment variables of another proxy, which have no effect here.
 import type { Config } from "../../platform/config/config.ts";
 import type { SettingName } from "../../platform/config/table.ts";
 import {

@@ -38,7 +38,7 @@ export async function checkPolicyFile(
   const places = plan?.conflicts.length ?? 0;
   return check.ok(
     places === 0
-      ? "all of it is in force"
+      ? "it has no unpublished changes or conflicts"
       : `the policy has other values in ${countText(places, "place")}: quartermaster policy conflicts list`,
   );
 }

@@ -106,8 +106,8 @@ export function nearestName(
 
 /**
  * Ignores case, and the common suffix, because all addresses of a company end alike.
- * @returns the number of different characters; undefined for more than one that are also more than a quarter, and if
- * only digits differ, because another number means another machine
+ * @returns the number of different characters; undefined if these are more than one and more than a quarter of the name,
+ * or if only digits differ, because another number means another machine
  */
 function distanceOf(known: string, given: string): number | undefined {
   const [one, other] = [known.toLowerCase(), given.toLowerCase()];

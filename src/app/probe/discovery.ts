@@ -1,4 +1,4 @@
-// Checks the first information of clients: the discovery document, its issuer, and the time of the service.
+// Checks what clients read first: the discovery document, its issuer, and the time of the service.
 import { ISSUER_PATH } from "../../domain/access/wire.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../../platform/crypto/signing.ts";

@@ -12,7 +12,7 @@ export interface JsonResponse extends Pick<Reply, "status" | "headers" | "durati
 export const TEXT_CHARACTERS_MAX = 200;
 
 /**
- * @returns the response with any status
+ * @returns the response, whatever its status
  * @throws DomainError `probe.redirected`, `probe.not_json`, and the errors of NamedServer
  */
 export async function askJson(

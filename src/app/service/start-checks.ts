@@ -1,5 +1,5 @@
-// Checks before a start that need more than one setting, for `serve`, `config check` and `doctor`. No check binds an
-// address, opens the data directory, or changes anything.
+// Checks before a start that go beyond the form of a single setting, for `serve`, `config check` and `doctor`. No check
+// binds an address, opens the data directory, or changes anything.
 
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Listen } from "../../platform/config/addresses.ts";
@@ -32,7 +32,7 @@ function found(check: () => void): DomainError[] {
   }
 }
 
-/** Checks of the settings and of their programs. */
+/** Checks of the settings and of the programs that they name. */
 export const SETTINGS_CHECKS: readonly StartCheck[] = [
   (config) => found(() => assertBindable(config)),
   (config) => found(() => assertExecutableUsable(config)),

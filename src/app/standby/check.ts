@@ -87,7 +87,7 @@ export function replicaLagFinding(
   const seconds = Math.max(0, Math.round((nowMs - missingSinceMs) / 1000));
   return check.failed(
     `${has}; ${count} of the last ${seconds} seconds would be lost now`,
-    `${READ_LOG}; if it runs and does not catch up, make the replica anew: ${resetCommands(config)}`,
+    `${READ_LOG}; if it runs and does not catch up, recreate the replica: ${resetCommands(config)}`,
   );
 }
 
@@ -111,7 +111,7 @@ export function restoreCheckFinding(
   if (job.outcome !== "succeeded")
     return check.failed(
       `the test restore of ${at} ended with ${job.outcome}: ${job.error ?? "no reason"}`,
-      `if the reason is not on this machine, make the replica anew: ${resetCommands(config)}; then restore it again: ${run}`,
+      `if the reason is not on this machine, recreate the replica: ${resetCommands(config)}; then restore it again: ${run}`,
     );
   if (doubtfulSince !== undefined)
     return check.warning(

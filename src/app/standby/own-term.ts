@@ -10,7 +10,7 @@ const OwnTermSchema = Type.Object({
   term: Type.String({ pattern: "^t\\d{8}-[0-9a-f]{6}$" }),
   /** names this data directory in the lease */
   holder: Type.String({ minLength: 1, maxLength: 100 }),
-  /** RFC 3339: when the service began after it had been killed; absent once the replica has been proved or is made anew */
+  /** RFC 3339 time of the first start after a kill, or of a failed test restore; absent once a test restore has succeeded */
   doubtful_since: Type.Optional(Type.String({ maxLength: 40 })),
 });
 

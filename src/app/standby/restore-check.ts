@@ -24,7 +24,7 @@ export interface RestoreCheckOptions extends Pick<TaskOptions, "perform" | "sign
   ids: Ids;
   directory: DataDirectory;
   term: string;
-  /** end of the audit log in the live database */
+  /** of the live database */
   auditLog: Pick<AuditLog, "entryAfter">;
 }
 
@@ -40,7 +40,7 @@ const COPIES = 2;
 export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd> {
   const { config, clock, ids, directory, term, signal, perform } = options;
   const startedAtMs = clock.nowMs();
-  const folder = stagingIn(directory, ids.uuid()); // left by a killed service
+  const folder = stagingIn(directory, ids.uuid()); // after a kill it stays, and the next start removes it
   try {
     requireFreeSpace(folder, COPIES * fileSizeOf(directory.database));
     const target = join(folder, "replica.db");
@@ -63,10 +63,8 @@ function refuseOtherEntry({ id, digest }: LogEnd, { auditLog, config }: RestoreC
   throw new DomainError(
     "unverified",
     "standby.replica_differs",
-    `the audit entry ${id} of the restored replica is another one`,
-    {
-      hint: `make the replica anew: ${resetCommands(config)}`,
-    },
+    `the audit entry ${id} of the restored replica differs from ours`,
+    { hint: `recreate the replica: ${resetCommands(config)}` },
   );
 }
 

@@ -67,7 +67,7 @@ export async function openStandby(
 }
 
 /**
- * Call it before the database is opened, if a former process was killed.
+ * Distrusts the replica after a former process was killed. Call it before the database is opened.
  * @param own undefined without a replica
  */
 export function followCrash(

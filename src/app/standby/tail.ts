@@ -84,7 +84,7 @@ function compare(connection: Connection, restored: RestoredEnd): Tail | "unrelat
   return audit || Object.keys(rows).length > 0 ? { audit, rows } : undefined;
 }
 
-/** A former version, or a database without that table, wrote a record without a kind. */
+/** A record lacks a kind if a former version wrote it, or if the database had no such table. */
 function rowsAfter(connection: Connection, newest: Readonly<Record<string, NewestRows>>): Tail["rows"] {
   const counts = Object.entries(KINDS).map(([name, { rows }]) => {
     const than = newest[name];

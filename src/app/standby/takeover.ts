@@ -73,7 +73,7 @@ export interface TakenOver {
   formerLease: Lease | undefined;
   /** folder with the former data; undefined if there was none */
   aside: string | undefined;
-  /** data that was not in the restored replica */
+  /** data in that folder that the restored data lacks */
   tail: FoundTail | undefined;
   /** ids of sealing keys that the restored data needs and this machine lacks */
   missingKeys: readonly string[];
@@ -110,7 +110,7 @@ export async function findSource(
 export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   const { config, clock, ids, directory, source, signal } = options;
   assertTakeoverPossible(options);
-  await assertRestorable(options); // everything that can fail, before the term of the other machine ends
+  await assertRestorable(options); // may fail, so it runs before the term of the other machine ends
   const own = newTerm(source.nextNumber, ids);
   const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
   const record = {
@@ -161,7 +161,7 @@ async function assertRestorable(options: TakeoverOptions): Promise<void> {
   }
 }
 
-/** @returns the part of the local data that another machine has restored; undefined if there is none, or if this term is being restored */
+/** @returns the end of the local data that another machine has restored; undefined if none has, or if this term is being restored */
 async function restoredFromOwn(
   directory: DataDirectory,
   { store, term: source }: Source,

@@ -56,10 +56,10 @@ export function watchReplica(
   return watch;
 }
 
-/** Litestream may still be making a complete copy: how long to wait before each attempt after a crash. */
+/** Wait before each attempt after a crash, because Litestream may still be making a complete copy. */
 const ATTEMPTS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
-/** Restores the replica for a test, soon after the service was killed, and otherwise daily. */
+/** Restores the replica for a test: within minutes after a kill of the service, otherwise daily. */
 export class RestoreCheck {
   readonly isUrgent: boolean;
   #attemptsMs: readonly number[];
@@ -74,7 +74,7 @@ export class RestoreCheck {
 
   async run(signal: AbortSignal): Promise<void> {
     const attemptsMs = this.#attemptsMs;
-    this.#attemptsMs = []; // an operator who runs the job does not wait
+    this.#attemptsMs = []; // a later run, such as one by an operator, does not wait
     for (const [at, waitMs] of attemptsMs.entries()) {
       await sleep(waitMs, undefined, { signal });
       if (at === attemptsMs.length - 1) break;
@@ -100,7 +100,7 @@ export class RestoreCheck {
     }
   }
 
-  /** A commit that was never completed can also make Litestream wait for ever for its end, which no restore shows. */
+  /** Litestream may also wait forever for the end of a commit that was never completed. A restore does not show that. */
   async #refuseStalled(signal: AbortSignal): Promise<void> {
     const { config, store, directory, term, clock } = this.options;
     if (!store) return;
@@ -109,19 +109,19 @@ export class RestoreCheck {
     throw new DomainError(
       "unverified",
       "standby.replica_behind",
-      `the replica lacks what was written since ${toRfc3339(missingSinceMs)}`,
-      { hint: `if Litestream runs and does not catch up, make the replica anew: ${resetCommands(config)}` },
+      `the replica lacks the writes since ${toRfc3339(missingSinceMs)}`,
+      { hint: `if Litestream runs and does not catch up, recreate the replica: ${resetCommands(config)}` },
     );
   }
 }
 
-/** @throws an error that is no DomainError, which is a bug or the end of the run */
+/** @throws any error but a DomainError: a bug, or the end of the run */
 function failureOf(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   throw error;
 }
 
-/** Litestream makes a complete copy at its next start, unless the reason lies in this machine. */
+/** @returns whether a complete copy may help, because the reason is not on this machine */
 const isAboutReplica = (error: unknown): boolean =>
   error instanceof DomainError &&
   (error.kind === "unverified" || ["storage.damaged", "standby.restore_failed"].includes(error.reason));

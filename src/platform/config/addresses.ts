@@ -97,7 +97,7 @@ export const anyOrigin: SettingType<string> = {
   },
 };
 
-/** Like `plainOrigin` with an optional path, normalized for comparison. */
+/** Like `anyOrigin`, with an optional path; normalized for comparison. */
 export const anyUrl: SettingType<string> = {
   placeholder: "url",
   read: (raw) => {
@@ -115,7 +115,7 @@ export const anyUrl: SettingType<string> = {
 /** `https://host[:port]`, or `http://` for a loopback host only; the value has no trailing slash. */
 export const publicOrigin: SettingType<string> = encrypted(anyOrigin);
 
-/** Like `origin`, with an optional path. */
+/** Like `publicOrigin`, with an optional path. */
 export const publicUrl: SettingType<string> = encrypted(anyUrl);
 
 /** RFC 5425 section 4.1 */

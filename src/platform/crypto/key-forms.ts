@@ -1,8 +1,8 @@
 // Patterns of keys that have their issuer's prefix. A search for them begins at a character that no word contains.
 
 /**
- * Regular expression source for each kind of key. Lengths are bounded, and a word is the start of at most one match of
- * each kind, so a search takes linear time.
+ * Regular expression source for each kind of key. Lengths are bounded, and at most one match of each kind starts inside
+ * a word, so a search takes linear time.
  */
 export const KEY_FORMS = [
   { label: "AWS access key", form: "A(?:KI|SI)A[A-Z0-9]{16}" },

@@ -12,7 +12,7 @@ export interface Sealing {
   /** @throws DomainError `sealing.key_missing`, `sealing.damaged` */
   open(sealed: string, context: string): string;
   /**
-   * Uses the keys that are loaded: listing the directory would take longer than the MAC.
+   * A key that was just added may not be used yet, because listing the directory would take longer than the MAC.
    * @returns a MAC of the text for a purpose; base64url
    */
   mac(text: string, purpose: string): string;

@@ -1,6 +1,7 @@
 // Decides whether a frequent write waits briefly to share a commit with others of its kind. Each commit blocks all
 // requests until the disk responds. write-queue.ts groups the writes.
 
+/** Longest wait of such a write. */
 export const GROUPING_MS = 2;
 /** Writes per second below which waiting is useless. */
 export const GROUPING_RATE_MIN = 200;

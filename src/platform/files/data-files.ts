@@ -1,5 +1,5 @@
-// Files that this program creates in its data directory: writes are atomic and durable, and reads follow no symbolic link: anyone who
-// can write into the directory could otherwise redirect its owner to any file. operator-files.ts is for files that an operator names.
+// Files that this program creates in its data directory. Writes are atomic and durable. Reads follow no symbolic link, because anyone
+// who can write into the directory could otherwise redirect its owner to any file. operator-files.ts is for files that an operator names.
 import {
   closeSync,
   constants,

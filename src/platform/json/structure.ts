@@ -131,7 +131,7 @@ class FlawSearch {
   #values: number;
   #isInObject = false;
   #isNameNext = false;
-  /** the last list in the outermost object, its limit, and its commas so far */
+  /** the last list that is a member of the outermost object, its limit, and its commas so far */
   #list = { name: "", elementsMax: Infinity, commas: 0 };
   readonly #shapes: ObjectShapes;
   readonly #before: JsonCounts;
@@ -225,7 +225,7 @@ class FlawSearch {
     this.#list = { name, elementsMax: listsMax?.get(name) ?? Infinity, commas: 0 };
   }
 
-  /** Counts a comma. @returns whether the list already has its maximum number of elements */
+  /** Counts a comma. @returns whether LIST_EXCESS_MAX times the maximum of elements are before it */
   #isListFull(): boolean {
     this.#list.commas += 1;
     return this.#list.commas >= LIST_EXCESS_MAX * this.#list.elementsMax;

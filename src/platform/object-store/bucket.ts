@@ -170,7 +170,7 @@ export class Bucket {
       const message = this.#own({ method: "PUT", key, headers });
       const response = await this.#requests.send("put", { ...message, body, signal });
       await discardBody(response);
-      // 404 The store answers If-Match with 404 if there is no such object.
+      // The store answers If-Match with 404 if there is no such object.
       return response && etagIn(response);
     } catch (error) {
       if (isOtherObject(error)) return undefined;

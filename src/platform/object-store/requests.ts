@@ -42,6 +42,7 @@ export interface RequestDependencies {
   /** PEM certificates that are trusted in addition to the built-in ones */
   ca?: string | undefined;
   observe?: ((call: StoreCall) => void) | undefined;
+  /** default: ANSWER_TIMEOUT_MS */
   answerTimeoutMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Files of a peer over SFTP, such as the replica of a second machine. Each use has a separate connection. The host key
-// authenticates the peer.
+// authenticates the peer; nothing else of it is trusted.
 import { Client, type SFTPWrapper } from "ssh2";
 
 export interface SftpLogin {

@@ -13,6 +13,7 @@ export interface FolderLimit {
 
 interface FolderWatch extends Disposable {
   bytesMax: number;
+  /** Measures the folder again. */
   isExceeded(): boolean;
 }
 

@@ -22,6 +22,7 @@ export interface Program extends Invocation {
   args?: readonly string[];
   /** private folder that holds the input until the program has read it */
   directory: string;
+  /** default: WORKING_DIRECTORY */
   workingDirectory?: string;
   /** text that the program and its children read at SHARED_TEXT_PATH; no folder, argument or variable shows it */
   sharedText?: string;
@@ -45,7 +46,7 @@ export interface ProgramResult {
 }
 
 export interface ProgramEnd extends ProgramResult {
-  /** the beginning of standard error, up to `stderrBytesMax` */
+  /** the beginning of standard error, up to `errorBytesMax` */
   errors: Uint8Array;
 }
 

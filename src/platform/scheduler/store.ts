@@ -99,6 +99,7 @@ export interface RunResult {
   finishedAtMs: number;
   outcome: JobOutcome;
   error: string | null;
+  /** without it, the job stays due */
   nextRunAtMs?: number;
 }
 

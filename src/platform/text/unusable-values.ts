@@ -10,6 +10,7 @@ export const NOT_FINITE = "must be a number that JSON can represent, not infinit
 interface Walk {
   /** nesting levels of objects and lists; a deeper value is reported and not searched */
   depthMax: number;
+  /** @param pointer from the searched value */
   report(pointer: string, detail: string): void;
 }
 

@@ -70,7 +70,7 @@ class Scan {
     if (largeObjectMembers > LARGE_OBJECT_MEMBERS_MAX)
       this.problems.add(
         "",
-        `has ${largeObjectMembers} members beyond the first ${SHAPE_MEMBERS_MAX} of its mappings(a mapping with a whole number as a key counts as ${NUMBERED_OBJECT_MEMBERS}); the limit is ${LARGE_OBJECT_MEMBERS_MAX}`,
+        `has ${largeObjectMembers} members beyond the first ${SHAPE_MEMBERS_MAX} of its mappings (a mapping with a whole number as a key counts as ${NUMBERED_OBJECT_MEMBERS}); the limit is ${LARGE_OBJECT_MEMBERS_MAX}`,
       );
     if (size > this.#expandedMax)
       this.problems.add("", `grows beyond ${this.#expandedMax} characters when its aliases are replaced`);

@@ -28,7 +28,10 @@ test("CON-45 a file that is valid only without the published policy is reported 
   const first = written(sectionOf({ packages: [packageOf("one")] }));
   expect(await found(first)).toMatchObject({ result: "warning", remedy: expect.stringContaining("restart") });
   await restart(first);
-  expect(await found(first)).toMatchObject({ result: "ok", detail: "all of it is in force" });
+  expect(await found(first)).toMatchObject({
+    result: "ok",
+    detail: "it has no unpublished changes or conflicts",
+  });
   await governance.publishing.publishExtensions(admin, { baseRevision: inForce().id, packages: [] });
   const off = { codex: { package_overrides: { one: { enabled: false } } } };
   const second = written(sectionOf({ packages: [packageOf("one")], harnesses: off }));

@@ -1,4 +1,4 @@
-// The installed places of the files of a package. scriptlets.ts has its scripts; nfpm.ts builds it.
+// Where a package installs the files of a release. scriptlets.ts has the scripts that it runs; nfpm.ts builds it.
 import { gzipSync } from "node:zlib";
 
 export type PackageFormat = "deb" | "rpm";

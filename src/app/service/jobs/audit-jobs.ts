@@ -91,7 +91,7 @@ export function registerAuditJob(
       });
       if (removed === 0) return;
       log.info("audit.forgotten", { removed, retention_days: retentionDays });
-      await harnesses.recordChange(actor); // keeps the entry about the current facts
+      await harnesses.recordChange(actor); // writes an entry about the current facts again if theirs was removed
     },
   });
 }

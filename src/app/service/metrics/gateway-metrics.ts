@@ -65,7 +65,7 @@ export function watchProvisioner({
   };
 }
 
-/** Adds metrics that one query counts on each scrape. */
+/** Adds metrics that are counted on each scrape, once for all of them. */
 export function watchKeys(metrics: Registry, gateway: Pick<Gateway, "figuresInSteps">): void {
   let counting: Promise<GatewayFigures> | undefined;
   const count = () => {

@@ -1,5 +1,5 @@
-// Makes Litestream begin its replica anew. Litestream copies the log of SQLite, and makes a complete copy when it starts and finds that
-// the log has begun again without it. So the log is emptied while Litestream does not run.
+// Makes Litestream recreate its replica. Litestream copies the log of SQLite. If the log was reset while Litestream was
+// stopped, it begins with a complete copy, so this file empties the log.
 import { commandWith } from "../../../platform/config/command-hint.ts";
 import type { Config } from "../../../platform/config/config.ts";
 import { type DataDirectory, hasCrashed } from "../../../platform/data-directory/data-directory.ts";
@@ -12,19 +12,19 @@ import { findOwnTerm } from "../own-term.ts";
 const UNIT = "quartermaster-litestream";
 const STOP = `systemctl stop ${UNIT}`;
 
-/** @returns the commands after which the replica is a new one */
+/** @returns the commands that recreate the replica */
 export const resetCommands = (config: Config): string =>
   `${STOP}; ${commandWith(config, "replica reset")}; systemctl start ${UNIT}`;
 
 /** How long to wait for readers of the service. */
 const READERS_WAIT_MS = 2_000;
 
-/** @returns whether the replica may be damaged: the service was killed, or a test restore failed, and no one has succeeded since */
+/** @returns whether the service was killed or a test restore failed, and no test restore has succeeded since */
 export const isReplicaDoubtful = (directory: DataDirectory): boolean =>
   hasCrashed(directory) || findOwnTerm(directory)?.doubtful_since !== undefined;
 
 /**
- * The service may run, but Litestream must not.
+ * Empties the log of SQLite. The service may run, but Litestream must not.
  * @throws DomainError `standby.replica_in_use` while Litestream or another program reads the log; `storage.*`
  */
 export function resetReplica(directory: DataDirectory): void {

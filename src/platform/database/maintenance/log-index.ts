@@ -3,7 +3,7 @@
 // database would consider itself the first one, and cut the index that this process has in its memory.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
 
-/** SQLite file format, section 4.4: the two copies of the header. An index without them is made again from the log. */
+/** SQLite file format, section 4.4: the two copies of the header. SQLite rebuilds an index without them from the log. */
 const HEADER_BYTES = 96;
 
 interface OpenIndex {
@@ -29,10 +29,10 @@ export function readIndex(database: string, length: number): Buffer | undefined 
 }
 
 /**
- * Has SQLite make the index again from the log, which is what it does after a crash if no other program has the database open. Without
- * this, a commit that is in the log but not yet in the index is lost, and the next writer overwrites it, although a program that reads
- * the log itself, such as Litestream, has taken it. No lock is needed: a writer that commits now writes a whole header.
- * @param bytesMin length that the index gets if it is shorter
+ * Makes SQLite rebuild the index from the log. After a crash SQLite does so only if no other program has the database open. Otherwise a
+ * commit that is in the log but not yet in the index is lost: the next writer overwrites it, although a program that reads the log
+ * itself, such as Litestream, may have copied it. No lock is needed, because a writer that commits now writes a whole header.
+ * @param bytesMin a shorter index is extended to this length
  */
 export function resetIndex(database: string, bytesMin = 0): void {
   const path = indexOf(database);
