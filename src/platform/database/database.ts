@@ -39,8 +39,6 @@ export interface Db {
    * @throws the errors of `fn`; DomainError `storage.*`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
-  /** `write` for frequent work that changes nothing but rows: it runs again if another write of its commit fails. */
-  writeRepeatable<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
    * `write` for long work, with the same guarantees. Whenever `fn` yields, the event loop runs, so reading requests are
    * answered. The transaction is not shared, and other writes wait until it ends.
@@ -48,12 +46,12 @@ export interface Db {
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
   /**
    * `write` for a frequent kind of write from many callers. While they are frequent, each may wait up to GROUPING_MS to
-   * share a commit. `fn` may run again, as in `writeRepeatable`. It may not use the reserve of a full disk, because callers repeat it later.
+   * share a commit. It fails on a full disk instead of using the reserve, because callers repeat it later.
    */
   writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
-   * `write` for work that no caller waits for. It waits up to BACKGROUND_BATCH_MS to share a commit, which blocks all requests. It
-   * may not use the reserve of a full disk.
+   * `write` for work that no caller waits for. A commit blocks all requests, so this one waits up to BACKGROUND_BATCH_MS to be
+   * shared. It fails on a full disk instead of using the reserve.
    */
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
@@ -74,7 +72,6 @@ export const BACKGROUND_BATCH_MS = 50;
  */
 export const FOREIGN_COMMIT_CHECK_MS = 1;
 const CHECK_NOW = 0;
-const GROUPED = { isDeferrable: true, isRepeatable: true };
 
 export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"> {
   /** other software replicates the write-ahead log and runs the checkpoints */
@@ -210,18 +207,14 @@ class GroupedDatabase implements Db {
     return this.#queued({ once: fn }, topic);
   }
 
-  writeRepeatable<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    return this.#queued({ once: fn }, topic, { isRepeatable: true });
-  }
-
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T> {
     return this.#queued({ steps: fn }, topic);
   }
 
   writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
     return this.#queued({ once: fn }, topic, {
-      ...GROUPED,
       waitMaxMs: this.#grouping.waitFor(performance.now()),
+      isDeferrable: true,
     });
   }
 

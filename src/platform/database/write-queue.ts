@@ -35,7 +35,6 @@ type Answer = () => void;
 
 interface ShortJob {
   isDeferrable: boolean;
-  isRepeatable: boolean;
   run(tx: BunSQLiteDatabase): Answer;
   fail(error: unknown): void;
 }
@@ -59,10 +58,8 @@ export interface WriteQueueOptions {
 export interface Scheduling {
   /** how long the work may wait to share a commit */
   waitMaxMs?: number;
-  /** callers repeat it later, so it must not use the reserve of the disk */
+  /** the caller repeats it later, so it must not use the reserve of the disk */
   isDeferrable?: boolean;
-  /** changes nothing but rows */
-  isRepeatable?: boolean;
 }
 
 interface AddOptions extends Scheduling {
@@ -98,8 +95,8 @@ export class WriteQueue {
           resolve(value);
         };
       };
-      const { waitMaxMs = 0, isDeferrable = false, isRepeatable = false } = options;
-      this.#jobs.push(jobOf(work, { answerOf, fail, isDeferrable, isRepeatable }));
+      const { waitMaxMs = 0, isDeferrable = false } = options;
+      this.#jobs.push(jobOf(work, { answerOf, fail, isDeferrable }));
       this.#schedule(waitMaxMs);
     });
   }
@@ -175,18 +172,17 @@ export class WriteQueue {
    * only rejects its input needs no space and must report that instead.
    * @returns a response for each caller, to be given after COMMIT has returned
    */
-  #commit(batch: readonly ShortJob[], protection = protectionOf(batch)): Answer[] {
+  #commit(batch: readonly ShortJob[]): Answer[] {
     try {
       this.options.admit?.();
       this.#run("BEGIN IMMEDIATE");
-      const answers = batch.map((job) => this.#runJob(job, protection));
+      const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
       this.options.beforeCommit();
       this.options.admit?.();
       this.#run("COMMIT");
       return answers;
     } catch (error) {
       const failure = this.#undone(error);
-      if (failure === CHANGED) return this.#commit(batch, "savepoint");
       if (isDiskFull(failure)) {
         const isNeeded = batch.some((job) => !job.isDeferrable);
         if (isNeeded && this.options.reserve?.release()) return this.#commit(batch);
@@ -196,32 +192,23 @@ export class WriteQueue {
     }
   }
 
-  /** @throws CHANGED if the batch must be repeated with a savepoint each: most jobs that throw have only read, so this is rare */
-  #runJob(job: ShortJob, protection: Protection): Answer {
+  /** @param isShared whether other jobs share the commit: a savepoint protects them; without them, a failure undoes all of it */
+  #runJob(job: ShortJob, isShared: boolean): Answer {
     if (job.isDeferrable && this.options.reserve?.isInUse) return () => job.fail(diskFull());
     takeChangedTopics(this.#tx); // clears the marks of a failed job
-    if (protection === "savepoint") this.#run("SAVEPOINT job");
-    const before = protection === "repeat" ? this.#changes() : undefined;
+    if (isShared) this.#run("SAVEPOINT job");
     try {
       const answer = job.run(this.#tx);
-      if (protection === "savepoint") this.#run("RELEASE job");
+      if (isShared) this.#run("RELEASE job");
       return answer;
     } catch (error) {
       // After some failures, such as a full disk, SQLite ends the transaction itself. Then every job of the batch has failed.
       if (!this.writer.inTransaction) throw error;
-      if (protection === "repeat" && this.#changes() !== before) throw CHANGED;
-      if (protection === "savepoint")
-        for (const control of ["ROLLBACK TO job", "RELEASE job"]) this.#run(control);
-      if (protection === "rollback")
-        for (const control of ["ROLLBACK", "BEGIN IMMEDIATE"]) this.#run(control);
+      this.#run(isShared ? "ROLLBACK TO job" : "ROLLBACK");
+      this.#run(isShared ? "RELEASE job" : "BEGIN IMMEDIATE");
       const failure = asStorageError(error);
       return () => job.fail(failure);
     }
-  }
-
-  /** @returns the number of rows that this connection has changed, in every transaction */
-  #changes(): unknown {
-    return this.writer.query("SELECT total_changes()").values()[0]?.[0];
   }
 
   /** @returns the response for the caller, as `#commit` */
@@ -257,21 +244,6 @@ export class WriteQueue {
     this.writer.query(control).run();
   }
 }
-
-/**
- * How the other jobs of a batch are protected from one that fails after a change: by rolling back the transaction of a single job, by
- * a savepoint for each, or by repeating the batch with those.
- */
-type Protection = "rollback" | "savepoint" | "repeat";
-
-/** A savepoint takes as long as two rows. */
-function protectionOf(batch: readonly ShortJob[]): Protection {
-  if (batch.length === 1) return "rollback";
-  return batch.every(({ isRepeatable }) => isRepeatable) ? "repeat" : "savepoint";
-}
-
-/** The batch must be repeated. */
-const CHANGED = new Error("a job has changed rows and failed");
 
 function jobOf<T>(
   work: Work<T>,

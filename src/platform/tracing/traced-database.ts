@@ -47,11 +47,6 @@ export function tracedDatabase(db: Db, tracer: Tracer | undefined): Db {
       if (!span) return db.write(fn, topic);
       return traced(span, "once", (turn) => db.write((tx) => after(turn, () => fn(tx)), topic));
     },
-    writeRepeatable(fn, topic) {
-      const span = tracer.active();
-      if (!span) return db.writeRepeatable(fn, topic);
-      return traced(span, "once", (turn) => db.writeRepeatable((tx) => after(turn, () => fn(tx)), topic));
-    },
     writeGrouped(fn, topic) {
       const span = tracer.active();
       if (!span) return db.writeGrouped(fn, topic);

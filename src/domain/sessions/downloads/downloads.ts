@@ -54,7 +54,7 @@ export class Downloads {
     const url = objects.downloadUrl(artifact, { fileName: fileNameOf(session), expiresAtSeconds });
     const after = { artifact_id: artifact.id, owner: session.userId };
     const event = { actor, action: "captured_session.download", target: session.id, after };
-    await db.writeRepeatable((tx) => audit.record(tx, event), "unobserved");
+    await db.write((tx) => audit.record(tx, event), "unobserved");
     return { url, expiresInSeconds };
   }
 

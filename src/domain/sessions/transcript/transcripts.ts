@@ -56,7 +56,7 @@ export class Transcripts {
         entries_before: place.before,
       };
       const event = { actor, action: "captured_session.read", target: session.id, after };
-      await db.writeRepeatable((tx) => audit.record(tx, event), "unobserved");
+      await db.write((tx) => audit.record(tx, event), "unobserved");
     }
     const page = await reader.page(() => objects.read(artifact.place), storedAs(session, artifact), place);
     return { ...page, artifactId: artifact.id };

@@ -39,7 +39,7 @@ export class Completion {
   async complete(actor: Actor, viewer: Viewer, uploadId: string): Promise<string> {
     const settle = async (proved?: ArtifactRow) => {
       const work = (tx: Tx) => this.#settle(tx, { actor, viewer, uploadId, proved });
-      const outcome = await this.dependencies.db.writeRepeatable(work, "unobserved");
+      const outcome = await this.dependencies.db.write(work, "unobserved");
       if (outcome.state === "completed") this.dependencies.tally.add("complete", outcome.upload.sizeBytes);
       return outcome;
     };

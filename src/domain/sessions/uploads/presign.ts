@@ -66,7 +66,7 @@ export class Announcements {
   /** @returns the complete artifact with these bytes if its object exists, else a pending one */
   async #stored(uploader: Uploader, announcement: Announcement): Promise<ArtifactRow> {
     const announce = () =>
-      this.dependencies.db.writeRepeatable((tx) => this.#announce(tx, uploader, announcement), "unobserved");
+      this.dependencies.db.write((tx) => this.#announce(tx, uploader, announcement), "unobserved");
     const found = await announce();
     if (found.status !== "complete") return found;
     const object = await this.dependencies.stores.of(found.store).inspect(found.place);

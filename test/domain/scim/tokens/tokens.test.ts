@@ -431,9 +431,8 @@ describe("the last use", () => {
       writes += 1;
       return world.db.write(fn, topic);
     };
-    const { read, readConsistently, hold, writeRepeatable, writeInSteps, writeGrouped, writeInBackground } =
-      world.db;
-    const writing = { write, writeRepeatable, writeInSteps, writeGrouped, writeInBackground };
+    const { read, readConsistently, hold, writeInSteps, writeGrouped, writeInBackground } = world.db;
+    const writing = { write, writeInSteps, writeGrouped, writeInBackground };
     const db = {
       read,
       readConsistently,
