@@ -1,7 +1,9 @@
 // `gateway models list` and `gateway models refresh`.
 
+import { ListingError } from "../../../src/domain/gateway/service.ts";
 import { MODEL_STATES } from "../../../src/domain/inference/models/model.ts";
 import type { ModelCatalogView, ModelView } from "../../../src/domain/inference/models/view.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { colorOf } from "../../output/color.ts";
 import type { Column } from "../../output/table.ts";
@@ -45,7 +47,9 @@ export async function list(call: Call): Promise<void> {
 
 export async function refresh(call: Call): Promise<void> {
   const { domain, actor, output } = call;
-  const result = await domain.modelCatalog.refreshFor(actor);
+  const result = await domain.modelCatalog.refreshFor(actor).catch((error: unknown) => {
+    throw error instanceof ListingError ? withDiagnosis(error) : error;
+  });
   const { sync, models } = domain.modelCatalog.view(actor.organizationId);
   const document = { added: null, changed: null, removed: null, ...result, models: models.length, sync };
   if (result.result === "refreshed") {
@@ -58,3 +62,7 @@ export async function refresh(call: Call): Promise<void> {
   };
   output.result(document, `unchanged: ${reasons[result.result]}`);
 }
+
+/** The diagnosis is in no log here: the command asked the gateway itself. */
+const withDiagnosis = (error: ListingError): DomainError =>
+  new DomainError(error.kind, error.reason, `the models were not refreshed: ${error.diagnosis}`, { cause: error });
