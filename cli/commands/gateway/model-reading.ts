@@ -65,4 +65,6 @@ export async function refresh(call: Call): Promise<void> {
 
 /** The diagnosis is in no log here: the command asked the gateway itself. */
 const withDiagnosis = (error: ListingError): DomainError =>
-  new DomainError(error.kind, error.reason, `the models were not refreshed: ${error.diagnosis}`, { cause: error });
+  new DomainError(error.kind, error.reason, `the models were not refreshed: ${error.diagnosis}`, {
+    cause: error,
+  });
