@@ -50,7 +50,7 @@ export interface Server {
 }
 
 /**
- * For the Allow header. The framework answers a wrong method with 404.
+ * Serves the Allow header, because the framework answers a wrong method with 404.
  * @returns a function that lists the methods of a path; empty for an unknown path
  */
 function allowedMethods(routes: readonly DocumentedRoute[]): (path: string) => string[] {

@@ -198,7 +198,7 @@ const attemptOf = (
   ...signingInBrowser(request, baseUrl),
 });
 
-/** @returns the origin of a sign-in, and the cookies of earlier ones */
+/** @returns the request, address and browser of a sign-in, and the cookies of earlier ones */
 function signingInBrowser(request: Request, baseUrl: string) {
   const { requestId, address } = exchangeOf(request);
   return {

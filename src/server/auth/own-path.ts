@@ -1,4 +1,5 @@
-// Validates the path to redirect to after sign-in. Only paths of this service are accepted.
+// Validates the path to redirect to after sign-in. Only paths of this service are accepted, and none that a browser would
+// read as another site.
 
 /** Longer paths are rejected. */
 export const OWN_PATH_LENGTH_MAX = 2048;

@@ -28,7 +28,7 @@ const RETRY_SECONDS = 2;
 export interface WaitingToken<T> {
   /** Called after the wait. @returns the result if another caller verified the same token in the meantime */
   known?: () => T | undefined;
-  /** called only if the caller must wait; no token of a caller who has disconnected is verified */
+  /** called only if the caller must wait; if the caller disconnects in the meantime, its token is not verified */
   signalOf?: () => AbortSignal;
 }
 

@@ -37,7 +37,7 @@ export interface Exchange {
   warning?: string;
   /** set by a sign-in at the provider: own path to continue at, for the link of an error page */
   next?: string | undefined;
-  /** Set-Cookie values for the next response, including errors */
+  /** Set-Cookie values for the response, even if it is an error */
   cookies?: readonly string[];
   /** set by the guard on SCIM routes, before the provider is known */
   scim: ScimExchange | undefined;

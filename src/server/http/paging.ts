@@ -53,6 +53,6 @@ export const toPageQuery = ({ page, per_page: perPage, q }: PageValues): PageQue
   q,
 });
 
-/** @returns the number; NaN unless the text has digits only, as in `1e2` and ` 7` */
+/** @returns the number; NaN for a text with other characters than digits, such as `1e2` and ` 7` */
 export const toWholeNumber = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(/^\d+$/.test(text) ? text : Number.NaN);

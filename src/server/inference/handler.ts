@@ -19,7 +19,7 @@ import { type RefusalExtras, type RefusalReason, refusal, statusOf } from "./ref
 export interface InferenceHandlerOptions {
   admission: Admission;
   forward: Forward;
-  /** path of the proxy on this listener; empty for the whole body */
+  /** path of the proxy on this listener; empty if the listener serves only the proxy */
   prefix: string;
   extraPaths: readonly string[];
   clock: Clock;

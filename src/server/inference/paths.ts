@@ -22,7 +22,7 @@ export interface Listed {
 }
 
 export interface Paths {
-  /** @returns the entry of a path without a variable part, which is always normalized */
+  /** @returns the entry of a path without a variable part; a path that matches needs no normalization */
   fixed(path: string): Listed | undefined;
   /** @returns the entry of a normalized path */
   find(path: string): Listed | undefined;

@@ -24,8 +24,8 @@ export interface ListenOptions extends ProxyTrust {
   flag?: string;
   tls?: TlsFiles | undefined;
   /**
-   * called once, for the first forwarding header from a peer that is not a trusted proxy, among the requests whose address is needed:
-   * looking for the header takes 5 % of a small request
+   * called once, for the first forwarding header from a peer that is not a trusted proxy. Only requests whose address is needed are
+   * searched for the header, because the search takes 5 % of a small request.
    */
   noteUntrusted?(seen: UntrustedPeer): void;
   /** called for an error that no handler caught; the caller gets a 500 without a request id */

@@ -1,5 +1,5 @@
 // Finds the caller's address: the peer of the connection, or the address forwarded by trusted proxies. Only the
-// configured header is read, because proxies do not check the others.
+// configured header is read, because proxies pass on the others as the caller sent them.
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import {

@@ -81,7 +81,7 @@ const FacetParameters = Type.Object(
       maxLength: SEARCH_LENGTH_MAX,
       description: "Part of a user's address",
     }),
-    selected_user_id: uuid("This user is listed first, even without matching user_q"),
+    selected_user_id: uuid("This user is listed first, even if user_q does not match"),
   },
   { additionalProperties: false },
 );

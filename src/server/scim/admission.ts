@@ -1,6 +1,5 @@
 // Admits identity providers: extracts the token, has it verified, and applies its rate limit. src/domain/scim defines and
 // compares tokens.
-
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
 import type { ScimCaller } from "../../domain/scim/model.ts";

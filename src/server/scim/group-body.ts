@@ -1,5 +1,5 @@
-// Reads the body of a group. A large one is checked, parsed and passed on in slices as it arrives. The first problem
-// refuses it, no turn of the event loop is long, and neither its text nor its members stay in memory.
+// Reads the body of a group. A large one is checked, parsed and passed on in slices as it arrives. It is refused
+// at the first problem, no turn of the event loop is long, and neither its text nor its members stay in memory.
 import { setImmediate } from "node:timers/promises";
 import { type ScimError, scimInvalid } from "../../domain/scim/errors.ts";
 import type { LongMemberList, MemberIntake } from "../../domain/scim/groups/member-intake.ts";

@@ -1,5 +1,5 @@
 // Shortens the markup of a long page. Browsers build the same document from it: HTML allows omitting these end tags and quotes
-// (HTML standard, sections 13.1.2.3 and 13.1.2.4). Only links of a list become relative, which lead to the same addresses.
+// (HTML standard, sections 13.1.2.3 and 13.1.2.4). Only links of a list become relative; they lead to the same addresses.
 
 /** Shorter pages stay as they are rendered. */
 export const COMPACTED_LENGTH_MIN = 49_152;

@@ -168,7 +168,8 @@ function Answer({ subject, answer }: { subject: string; answer: NonNullable<Prox
 const unhealthySentence = (
   subject: string,
   { http_status, error = `${subject} did not answer` }: NonNullable<ProxyHealth["upstream"]>,
-): string => (http_status === undefined ? asSentence(error) : `${subject} answered that it is not healthy.`);
+): string =>
+  http_status === undefined ? asSentence(error) : `${subject} answered with status ${http_status}.`;
 
 function Keys({ figures: { keys, due, revocationsPending } }: { figures: GatewayFigures }) {
   return (

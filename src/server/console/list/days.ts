@@ -39,7 +39,7 @@ export function dayRangeIn({ from, to, name, ...options }: RangeOptions): DayRan
 }
 
 /**
- * The same range for the command and the API, which take days in UTC, and times.
+ * The same range for the command and the API, which take days in UTC or times.
  * @param range texts of the address
  * @returns days for a reader in UTC, times for others; undefined for an end without a text or with a problem
  */

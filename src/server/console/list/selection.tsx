@@ -5,7 +5,7 @@ import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, SELECTION } from "./address.ts";
 import type { List } from "./list.ts";
 
-/** @param noun with a plural in -s */
+/** @param noun a plural that ends in -s */
 export const singularOf = (noun: string): string => noun.replace(/ies$/, "ys").slice(0, -1);
 
 /** @returns the query of the address without the selection */

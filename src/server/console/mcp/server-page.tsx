@@ -104,7 +104,7 @@ const Secrets = ({ secrets, entry }: Pick<ServerPageProps, "entry"> & { secrets:
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       Nothing is saved yet: these values look like keys or tokens. Every workstation that gets the policy
-      stores it in clear text, and its user can read it.
+      stores them in clear text, and its user can read them.
     </p>
     <ul>
       {secrets.map((pointer) => {
@@ -250,7 +250,7 @@ const Kind = ({ entry: { isRemote } }: Pick<ServerPageProps, "entry">) => (
       </label>
       <label>
         <input id="remote" type="radio" name="kind" value="remote" checked={isRemote} /> Remote: a URL,
-        without arguments and variables
+        without arguments or variables
       </label>
     </p>
     <p class="hint">A server has a command or a URL. Values of the other kind are not saved.</p>

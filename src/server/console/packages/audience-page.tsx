@@ -21,7 +21,7 @@ import {
   People,
 } from "./audience-parts.tsx";
 
-/** Number of unknown addresses that are listed above the form; the field contains all of them. */
+/** Number of inactive users that are listed above the form; the field contains the addresses of all of them. */
 export const INACTIVE_NAMED_MAX = 20;
 
 export interface AudiencePageProps extends AudienceParts {
@@ -96,7 +96,7 @@ function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutc
         {unknown > 0 && (
           <li>
             <a href="#addresses">{counted(unknown, "address was", "addresses were")} not found.</a> Correct or
-            remove the remaining entries, then save again.
+            remove the addresses that are left in the field, then save again.
           </li>
         )}
         {inactive.length > 0 && (

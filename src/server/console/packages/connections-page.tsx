@@ -1,5 +1,5 @@
 // The connections to the company's git hosts, and the packages for which they have a newer commit. The operator defines
-// them in the configuration file, so the page changes nothing.
+// connections in the configuration file, so the page changes nothing.
 /** @jsxImportSource preact */
 
 import type { OutdatedPackage, PackageSourceConnection } from "../../../domain/catalog/service.ts";

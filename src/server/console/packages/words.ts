@@ -69,6 +69,6 @@ export function audienceText(
   ]);
 }
 
-/** @returns the version of the catalog */
+/** @returns the version that the catalog offers */
 export const updateText = (version: string, update: { version: string }): string =>
   update.version === version ? "another archive" : update.version;

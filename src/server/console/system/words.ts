@@ -3,7 +3,7 @@
 /** Descriptions of the service's jobs, by name. */
 export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["access-sweep", "Removes logins, codes and links that have expired"],
-  ["artifact-retention", "Removes package archives that were unused for 90 days"],
+  ["artifact-retention", "Removes package archives that have been unused for 90 days"],
   ["audit-forward", "Sends the audit log to its receiver"],
   ["audit-retention", "Removes audit entries after the retention of the settings"],
   ["backup", "Creates a backup and removes old ones"],

@@ -8,7 +8,7 @@ import { isJsonObject } from "../../../platform/json/json-object.ts";
 /** Rows of a table on the page. Reports may have far more; problems come first. */
 export const COMPARED_ROWS_MAX = 200;
 
-/** @returns the harness in the current policy; undefined for an unknown harness or without a policy */
+/** @returns the explanation of the current policy for the harness; undefined for an unknown harness or without a policy */
 export type Explain = (harness: string, version: string) => Explanation | undefined;
 
 export interface ComparedHarness {

@@ -44,8 +44,8 @@ export interface JsonProblem {
 export const ONE_TURN_CHARACTERS_MAX = 64 * 1024;
 
 /**
- * Parses JSON text within limits, and describes its problems. body.ts and scim/body.ts turn problems into errors.
- * Checks and parses a text. A long text takes several turns of the event loop, and the caller continues in a new turn.
+ * Parses JSON text within limits, and describes its problems. body.ts and scim/body.ts turn problems into errors. A long
+ * text takes several turns of the event loop, and the caller continues in a new turn.
  * @param errorOf creates the error to throw for a problem
  */
 export async function parseWithin(

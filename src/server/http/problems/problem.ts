@@ -84,7 +84,7 @@ export function failureOf(error: unknown): Failure | undefined {
   return failure && { ...failure, message: excerpt(failure.message, MESSAGE_CHARACTERS_MAX) };
 }
 
-/** The hints of these errors name commands of the operating system, which only an operator can run. */
+/** Replaces the hints of `storage.*` errors, which name commands that only an operator can run. */
 const MACHINE_HINT = "an operator of this service finds the cause with `quartermaster doctor`";
 
 function wholeFailureOf(error: unknown): Failure | undefined {

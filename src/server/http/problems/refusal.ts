@@ -124,7 +124,7 @@ export function startingResponse(request: Request): Response {
   return scimProblemResponse({ ...startingFailure, scimType: undefined }, request);
 }
 
-/** Clients of the OAuth endpoints read the failure from these two members. */
+/** Clients of the paths below the issuer read the failure from these two members. */
 const membersOf = ({ reason, message }: Failure, path: string) =>
   path.startsWith(`${ISSUER_PATH}/`) ? { code: reason, message } : {};
 

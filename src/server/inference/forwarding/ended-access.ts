@@ -1,6 +1,6 @@
 // Ends calls whose caller has lost access: the session was revoked, the login ended, the user is suspended or removed,
-// or the token and login have expired. It checks only after a change, including a change by another process. A new key
-// ends nothing.
+// or the token or login has expired. It looks for ended access only after a change, including a change by another process.
+// A new key ends nothing.
 import type { EndedBy, SessionWatch } from "../../../domain/gateway/service.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { RefusalReason } from "../refusals.ts";

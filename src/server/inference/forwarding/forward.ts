@@ -21,7 +21,7 @@ export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
   settings: ProxySettings;
   upstream: Pick<Upstream, "send">;
   calls: Pick<OpenCalls, "open" | "releaseBody">;
-  /** models that the organization has assigned; undefined allows all */
+  /** models that the organization has assigned; undefined if it has assigned none, which allows all */
   allowedModels(): ReadonlySet<string> | undefined;
   /** counts a response of this service, not of the upstream */
   refused(reason: RefusalReason): void;

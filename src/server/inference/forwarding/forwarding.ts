@@ -24,7 +24,7 @@ export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
   watch: SessionWatch;
   log: RequestLog;
   usage: UsageCounter;
-  /** models that the organization has assigned; undefined allows all */
+  /** models that the organization has assigned; undefined if it has assigned none, which allows all */
   allowedModels(): ReadonlySet<string> | undefined;
   clock: Clock;
   /** idle time until a connection is closed; the listener's default if omitted */

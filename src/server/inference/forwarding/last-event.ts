@@ -3,7 +3,7 @@
 import type { Dialect } from "../paths.ts";
 import { type RefusalReason, refusalBody } from "../refusals.ts";
 
-/** The last bytes sent show whether an event is open: two line ends close it. */
+/** Number of bytes at the end of what was sent that show whether an event is open: two line ends close it. */
 export const BOUNDARY_BYTES = 4;
 
 /** @param last the last BOUNDARY_BYTES that were sent, or fewer */

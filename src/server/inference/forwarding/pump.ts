@@ -21,8 +21,8 @@ export interface AnswerReader {
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /**
- * Awaits the first piece before the response begins: the runtime sends a head and a piece that are there together in one write, and in
- * eight if the piece comes later.
+ * Awaits the first piece before the response begins, because the runtime sends the head and a piece in one write if the piece has
+ * arrived, and in eight if it comes later.
  * @returns undefined if the head of an event stream must leave without one
  * @throws CallStopped; the runtime's error
  */

@@ -1,5 +1,5 @@
-// Whether a response that neither declares its length nor comes in chunks is complete. The end of its connection does not say so,
-// because the runtime reports a connection that was reset like one that was closed. Its content must show it.
+// Determines whether a response that neither declares its length nor comes in chunks is complete. The end of its connection does
+// not show this, because the runtime reports a reset connection like a closed one, so the content decides.
 import type { Dialect } from "../paths.ts";
 import { isPlain, isPlainEventStream } from "./answer-headers.ts";
 import { BOUNDARY_BYTES, isBetweenEvents } from "./last-event.ts";

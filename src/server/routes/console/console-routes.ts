@@ -67,7 +67,7 @@ function ownPages(context: RouteContext, console: Console, browser: Browser): vo
   ownAccountPages(context, console, browser);
 }
 
-/** Adds the pages whose content depends on the reader. */
+/** Adds the pages about captured sessions, which show everybody the sessions that they may see. */
 function sessionAreaPages(context: RouteContext, console: Console): void {
   sessionListPages(context, console);
   sessionPages(context, console);

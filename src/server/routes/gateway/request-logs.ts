@@ -72,7 +72,7 @@ const SummaryParameters = Type.Object(
 const FacetParameters = Type.Object(
   {
     user_q: text(SEARCH_LENGTH_MAX, "Part of a user's address"),
-    selected_user_id: uuid("This user is listed first, even without matching user_q"),
+    selected_user_id: uuid("This user is listed first, even if user_q does not match"),
   },
   { additionalProperties: false },
 );

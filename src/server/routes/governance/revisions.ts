@@ -24,7 +24,7 @@ const DiffParameters = Type.Object(
 const ExplainParameters = Type.Object(
   {
     user_id: parameter({ description: "Required: id or address of the user" }),
-    harness: parameter({ enum: HARNESS_KEYS, description: "Needed" }),
+    harness: parameter({ enum: HARNESS_KEYS, description: "Required" }),
     installed: parameter({ description: "Installed version of the harness, such as 1.2.3" }),
     revision: parameter({ ...revisionNamed, description: "Id or number; the current one if omitted" }),
   },

@@ -114,7 +114,10 @@ export function approvalPages({ router, domain }: RouteContext, browser: Browser
           deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token });
         return approvals.decide(request, { action: linkPath(params.token), form: body, decide });
       },
-      formRoute(DecisionForm, formOperation("sendApproval", "Approve or refuse the device login of a link")),
+      formRoute(
+        DecisionForm,
+        formOperation("sendApproval", "Approves or refuses the device login of a link"),
+      ),
     );
 }
 

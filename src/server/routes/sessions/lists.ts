@@ -96,7 +96,7 @@ const ListParameters = Type.Object(
 const FacetParameters = Type.Object(
   {
     user_q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Part of an owner's address" }),
-    selected_user_id: uuid("This user is listed first, even without matching user_q"),
+    selected_user_id: uuid("This user is listed first, even if user_q does not match"),
   },
   { additionalProperties: false },
 );

@@ -15,7 +15,7 @@ const SessionSharing = Type.Object({
   can_edit: Type.Boolean({ description: "True for the owner" }),
   recipient_count: Type.Integer({ minimum: 0 }),
   recipients: Type.Array(UserRef, {
-    description: "Active users; a caller who is neither owner nor administrator sees only the own entry",
+    description: "Active users; callers who are neither owner nor administrator see only themselves",
   }),
 });
 

@@ -298,7 +298,7 @@ describe("CON-76 the page about gateway mode", () => {
     expect(page.html).toContain("Not checked yet");
     const { html } = await auditor.submit(formTo(page, GATEWAY), {});
     expect(html).toContain("Unhealthy");
-    expect(html).toContain("The proxy answered that it is not healthy.");
+    expect(html).toContain("The proxy answered with status 401.");
   });
 
   test("shows once that the proxy does not answer, without the name of its destination", async () => {

@@ -29,7 +29,7 @@ async function press(page: Page, act: string, fields: Record<string, string>) {
 const LOCAL = { name: "docs", kind: "local", command: "npx", enabled: "yes", harness_codex: "yes" };
 const RULES = [
   "A server has a command or a URL",
-  "without arguments and variables",
+  "without arguments or variables",
   "receive values in clear text",
 ];
 

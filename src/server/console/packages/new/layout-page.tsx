@@ -1,4 +1,4 @@
-// The fourth step: the place of each harness's components in the archive. At first, the page proposes them from the
+// The fourth step: the place of each harness's components in the archive. At first, the page proposes it from the
 // folders.
 /** @jsxImportSource preact */
 import { PATH_BYTES_MAX } from "../../../../domain/catalog/model.ts";

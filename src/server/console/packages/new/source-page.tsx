@@ -25,7 +25,7 @@ export interface SourcePageProps {
   refused?: RefusedStep | undefined;
 }
 
-/** Names of the controls for the members in problems. Entries of an archive have no controls. */
+/** Labels of the controls that a problem may point to. Entries of an archive have no controls. */
 const LABELS: Readonly<Record<string, string>> = {
   "/file": "Archive",
   "/source_ref": "Address",

@@ -65,8 +65,8 @@ export function NewSecrets({ count, named }: Review["newSecrets"]) {
     <section aria-labelledby="secrets">
       <h2 id="secrets">New values that may be secrets</h2>
       <p>
-        These values look like keys or tokens. Every workstation that gets the policy stores it in clear text,
-        and its user can read it.
+        These values look like keys or tokens. Every workstation that gets the policy stores them in clear
+        text, and its user can read them.
       </p>
       <ul>
         {named.map((pointer) => (

@@ -49,7 +49,7 @@ export function gatewayModelFormPages({ router, domain }: RouteContext, console:
     );
 }
 
-/** @param shown content that replaces the draft */
+/** @param shown what the page shows instead of the draft */
 function pageOf(
   domain: Domain,
   reader: Reader,

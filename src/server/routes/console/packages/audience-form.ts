@@ -179,7 +179,7 @@ function fieldsIn(
   };
 }
 
-/** @returns addresses separated by spaces, commas, semicolons or line ends, with or without angle brackets; duplicates in another letter case are dropped */
+/** @returns addresses separated by spaces, commas, semicolons or line ends, with or without angle brackets; duplicates in any letter case are dropped */
 function addressesIn(text: string): string[] {
   const words = text.split(/[\s,;]+/).map((word) => word.replace(/^<(.*)>$/, "$1"));
   return [...new Map(words.filter(Boolean).map((word) => [word.toLowerCase(), word])).values()];

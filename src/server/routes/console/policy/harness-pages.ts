@@ -145,7 +145,7 @@ function createForm(domain: RouteContext["domain"]) {
   return { viewsOf, pageOf, send };
 }
 
-/** Content of the page that replaces the draft. */
+/** What the page shows instead of the draft. */
 interface Shown {
   /** not saved */
   input?: HarnessInput;
