@@ -68,7 +68,8 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
 
 /**
  * @param name of a chapter or of a help topic
- * @returns its Markdown without pictures and without the tags of its blocks; undefined for an unknown name
+ * @returns its Markdown without the tags of its blocks, and without pictures, which the executable does not contain; undefined
+ *   for an unknown name
  */
 export function handbookText(name: string): string | undefined {
   const section: Section = TOPIC_SECTIONS.get(name) ?? { chapter: name };
