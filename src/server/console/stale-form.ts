@@ -1,4 +1,4 @@
-// Tells a form of an earlier session, whose values a page offers to send again, from a form that was forged.
+// Distinguishes a form of an earlier session, whose values a page offers to send again, from a forged form.
 import { DomainError } from "../../platform/errors.ts";
 
 /** @returns whether the form was made in an earlier session */

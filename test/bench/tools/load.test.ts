@@ -25,7 +25,7 @@ test.each([
   "SSH-2.0-x\n\n",
   "HTTP/1.1 200 OK\n\nuntil the end",
   "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\nzz\n",
-])("an impossible plan is refused: %j", (text) => {
+])("a response that cannot be measured is refused: %j", (text) => {
   expect(() => readAnswer(bytes(text), false)).toThrow();
 });
 

@@ -108,15 +108,14 @@ test.each([
 test("SES-26 each problem names its place and the wrong value, and a limited number are listed", async () => {
   const { server, path, ada } = await site();
   await using _ = server;
-  const detailsOf = async (body: unknown) => {
-    const { errors } = await (await put(server, path, ada, body)).json();
-    return errors.map(({ detail }: { detail: string }) => detail);
-  };
+  const errorsOf = async (body: unknown): Promise<{ pointer: string; detail: string }[]> =>
+    (await (await put(server, path, ada, body)).json()).errors;
+  const detailsOf = async (body: unknown) => (await errorsOf(body)).map(({ detail }) => detail);
   const nobody = "01890000-0000-7000-8000-000000000000";
-  expect(await detailsOf({ mode: "selected", user_ids: ["x", nobody], user_id: "y" })).toEqual([
-    '"user_id" is not a known member; did you mean user_ids?',
-    '"x" is not a UUID',
-    `"${nobody}" is not an active user of the organization`,
+  expect(await errorsOf({ mode: "selected", user_ids: ["x", nobody], user_id: "y" })).toEqual([
+    { pointer: "/user_id", detail: '"user_id" is not a known member; did you mean user_ids?' },
+    { pointer: "/user_ids/0", detail: '"x" is not a UUID' },
+    { pointer: "/user_ids/1", detail: `"${nobody}" is not an active user of the organization` },
   ]);
   expect(await detailsOf({ mode: "public" })).toEqual([
     'mode must be one of private, workspace, selected, not "public"',
