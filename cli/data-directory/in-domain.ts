@@ -3,6 +3,7 @@
 
 import type { Domain } from "../../src/domain/domain.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
+import { commandWith } from "../../src/platform/config/command-hint.ts";
 import type { Config } from "../../src/platform/config/config.ts";
 import { DomainError } from "../../src/platform/errors.ts";
 import type { CliCommand } from "../command.ts";
@@ -90,6 +91,19 @@ async function withProposal(
   return new DomainError(kind, reason, message, { hint: `did you mean ${nearest}?`, cause: error });
 }
 
+/** Commands in hints that only show data, without arguments. */
+const SHOWING = /`quartermaster ([a-z -]+ (?:history|list|show))`/g;
+
+/** Adds the settings to commands in the hint: without them, they would fail or show other data. */
+function withSettings(error: unknown, config: Config): unknown {
+  if (!(error instanceof DomainError) || error.hint === undefined) return error;
+  const { kind, reason, message, problems } = error;
+  const hint = error.hint.replace(SHOWING, (_command, words: string) => `\`${commandWith(config, words)}\``);
+  return hint === error.hint
+    ? error
+    : new DomainError(kind, reason, message, { hint, problems, cause: error });
+}
+
 /** Like domainAction, but does not open the data directory. */
 export const settingsAction = (
   context: Context,
@@ -111,7 +125,7 @@ export const settingsAction = (
     try {
       await verb(call);
     } catch (error) {
-      throw await withProposal(error, context, config.get("data_dir"));
+      throw withSettings(await withProposal(error, context, config.get("data_dir")), config);
     }
   };
 

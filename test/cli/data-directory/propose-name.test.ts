@@ -1,5 +1,7 @@
 // The error about an unknown name proposes the most similar name.
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { NEAR_LENGTH_MAX, nearestName } from "../../../src/app/installation/known-names.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createInstallation } from "../../support/in-process.ts";
@@ -9,24 +11,25 @@ const hintOf = (stderr: string): string | undefined => /^hint: +(.*)$/m.exec(std
 test.each([
   ["anna@example.org", "did you mean ana@example.org?"],
   ["bob@example.com", "did you mean bob@example.org?"],
-  ["zoe@example.org", "see `quartermaster users list`"],
+  ["zoe@example.org", "see `quartermaster users list --data-dir DATA`"],
   ["ana@examlpe.org", "did you mean ana@example.org?"],
   ["ANNA@example.org", "did you mean ana@example.org?"],
   ["obb@example.org", "did you mean bob@example.org?"],
-  ["dun@example.org", "see `quartermaster users list`"], // dan or den
+  ["dun@example.org", "see `quartermaster users list --data-dir DATA`"], // dan or den
 ])("CLI-14 the error about %s has the hint: %s", async (address, hint) => {
   using workspace = await createInstallation();
   for (const name of ["ana", "bob", "dan", "den"])
     await workspace.json(`users create ${name}@example.org --role member`);
   const { stderr, exitCode } = await workspace.run(`users show ${address}`);
-  expect([stderr.split("\n")[0], hintOf(stderr), exitCode]).toEqual([`error: no user "${address}"`, hint, 3]);
+  const shown = hintOf(stderr)?.replace(workspace.data, "DATA");
+  expect([stderr.split("\n")[0], shown, exitCode]).toEqual([`error: no user "${address}"`, hint, 3]);
 });
 
 test("CLI-14 other kinds of names are proposed as well, but no removed user", async () => {
   using workspace = await createInstallation();
   await workspace.json("scim tokens create okta");
   expect(hintOf((await workspace.run("scim tokens revoke entra --yes")).stderr)).toBe(
-    "see `quartermaster scim tokens list`",
+    `see \`quartermaster scim tokens list --data-dir ${workspace.data}\``,
   );
   expect(hintOf((await workspace.run("scim tokens revoke okt --yes")).stderr)).toBe("did you mean okta?");
   await workspace.json("scim tokens create lab-14");
@@ -37,7 +40,20 @@ test("CLI-14 other kinds of names are proposed as well, but no removed user", as
   await workspace.json("users create eve@example.org --role member");
   await workspace.json("users remove eve@example.org --yes");
   expect(hintOf((await workspace.run("users show evee@example.org")).stderr)).toBe(
-    "see `quartermaster users list`",
+    `see \`quartermaster users list --data-dir ${workspace.data}\``,
+  );
+});
+
+test("CLI-14 a command in a hint has the configuration file and the data directory of the command that failed", async () => {
+  using workspace = await createInstallation();
+  const file = join(workspace.folder, "own settings.yaml");
+  writeFileSync(file, "log: {level: info}\n");
+  const run = async (line: string) =>
+    hintOf((await workspace.run(line, { env: { QUARTERMASTER_CONFIG: file } })).stderr);
+  const settings = `--config '${file}' --data-dir ${workspace.data}`;
+  expect(await run("users show zoe@example.org")).toBe(`see \`quartermaster users list ${settings}\``);
+  expect(await run("scim tokens revoke entra --yes")).toBe(
+    `see \`quartermaster scim tokens list ${settings}\``,
   );
 });
 

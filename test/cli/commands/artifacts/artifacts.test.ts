@@ -217,6 +217,7 @@ test("CLI-3 repositories", async () => {
     "repositories",
     steps,
     new Map<string | RegExp, string>([
+      [other.folder, "<folder>"],
       [forge.origin, "https://localhost:PORT"],
       [/by \d+ s/g, "by N s"],
       // The host compresses with the runtime's compressor, whose output may change.
