@@ -179,7 +179,7 @@ function handlersFor(handler: Handler, options: ListenOptions): Handlers {
     },
     forwardingOf: (request: Request) => addresses.forwardingOf(request.headers, peerOf(request, socket)),
   });
-  /** options of the socket with the current certificate; created once, not for each request */
+  /** of the socket with the current certificate; created once, not for each request */
   let lookups: ReturnType<typeof lookupsOn> | undefined;
   const handlers = {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,

@@ -126,6 +126,9 @@ describe("CON-17 commands", () => {
     expect(commandLine(["users", "show", "--all@example.com"])).toBe(
       "quartermaster users show -- --all@example.com",
     );
+    expect(commandLine(["gateway", "models", "assign", "codex", "a", "-b", "--default", "a"])).toBe(
+      "quartermaster gateway models assign codex a --default a -- -b",
+    );
     expect(commandLine(["clients", "list", "--q", "-x"])).toBe("quartermaster clients list --q -x");
   });
 

@@ -29,13 +29,13 @@ function escapedWord(word: string): string {
 
 const OPTION = /^--[a-z][a-z-]*$/;
 
-/** @param words the noun, the verb, the arguments, then the options */
+/** @param words the command, its arguments, then its options */
 export function commandLine(words: readonly string[]): string {
   const optionsAt = words.findIndex((word) => OPTION.test(word));
   const end = optionsAt === -1 ? words.length : optionsAt;
-  const given = words.slice(2, end);
-  const isOptionLike = given.some((word) => word.startsWith("-"));
-  const ordered = isOptionLike ? [...words.slice(0, 2), ...words.slice(end), "--", ...given] : words;
+  const at = words.slice(0, end).findIndex((word) => word.startsWith("-"));
+  const ordered =
+    at === -1 ? words : [...words.slice(0, at), ...words.slice(end), "--", ...words.slice(at, end)];
   return ["quartermaster", ...ordered].map(visibleWord).join(" ");
 }
 

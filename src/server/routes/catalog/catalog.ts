@@ -9,7 +9,7 @@ import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 const HEADERS = { contentType: "application/json", cacheControl: "private, no-cache" };
-/** Maximum number of attempts to read a changing catalog page by page. */
+/** Maximum number of attempts to read a changing catalog. The last one reads it in one step. */
 const ATTEMPTS_MAX = 5;
 
 export function catalogRoutes({ router, domain }: RouteContext) {
@@ -22,10 +22,7 @@ export function catalogRoutes({ router, domain }: RouteContext) {
       ? prepared.answer
       : undefined;
 
-  /**
-   * The entries must come from one revision. If the catalog changes in the meantime, they are read again, finally in
-   * one step.
-   */
+  /** The entries must come from one revision. If the catalog changes in the meantime, they are read again. */
   const prepare = async (organizationId: string): Promise<PreparedResponse> => {
     for (let attempt = 1; ; attempt++) {
       const known = find(organizationId);
