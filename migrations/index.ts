@@ -54,6 +54,7 @@ import draftVersions from "./0051_draft_versions.sql" with { type: "text" };
 import sessionIndexes from "./0052_session_indexes.sql" with { type: "text" };
 import userSearch from "./0053_user_search.sql" with { type: "text" };
 import sessionArtifacts from "./0054_session_artifacts.sql" with { type: "text" };
+import sessionTexts from "./0055_session_texts.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after the migration */
@@ -117,4 +118,5 @@ export const migrations: readonly Migration[] = [
   { id: 52, name: "session_indexes", sql: sessionIndexes },
   { id: 53, name: "user_search", sql: userSearch },
   { id: 54, name: "session_artifacts", sql: sessionArtifacts },
+  { id: 55, name: "session_texts", sql: sessionTexts },
 ];

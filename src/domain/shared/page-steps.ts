@@ -8,6 +8,9 @@ export const STEP_ROWS = 1_000;
 /** Number of rows of a step whose filter reads a row of another table for each. */
 export const JOINED_STEP_ROWS = 500;
 
+/** The first step for a page without a total, in pages. */
+const FIRST_PAGES = 4;
+
 /** The position of a row in the order. */
 export interface Place {
   first: string | number;
@@ -36,14 +39,15 @@ export interface OrderedRows<Row> {
 /**
  * Calls `work` for each step's rows, in order. Each step sees the commits up to then.
  * @param work returns whether to continue
+ * @param from default: from the first row, with steps of one size
  */
 export function* overSpans(
   { placeAhead, stepRows = STEP_ROWS }: Pick<OrderedRows<unknown>, "placeAhead" | "stepRows">,
   work: (span: Span) => boolean,
-  after?: Place,
+  { after, firstRows = stepRows }: { after?: Place | undefined; firstRows?: number | undefined } = {},
 ): Steps<void> {
-  for (let from = after; ; ) {
-    const upTo = placeAhead(from, stepRows);
+  for (let from = after, rows = firstRows; ; rows = stepRows) {
+    const upTo = placeAhead(from, rows);
     if (!work({ after: from, upTo }) || !upTo) return;
     from = upTo;
     yield;
@@ -83,7 +87,10 @@ export function* pageInSteps<Row>(
     total += matching;
     return known === undefined ? total <= countedMax : items.length < limit;
   };
-  yield* overSpans(rows, readSpan, after);
+  // A page without a total may need only the first rows.
+  const isShort = known !== undefined && offset === 0 && limit > 0;
+  const firstRows = isShort ? Math.min(FIRST_PAGES * limit, rows.stepRows ?? STEP_ROWS) : undefined;
+  yield* overSpans(rows, readSpan, { after, firstRows });
   return { items, total: known ?? total };
 }
 

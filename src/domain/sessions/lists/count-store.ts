@@ -64,6 +64,21 @@ export function countByDay(
     .sort((one, other) => direction * (one.day - other.day));
 }
 
+/** Both included. */
+export type DaySpan = Record<"first" | "last", number>;
+
+/** @param days in order @returns spans of at most so many sessions, or of one day */
+export function inSpansOf(sessionsMax: number, days: readonly DayCount[]): DaySpan[] {
+  const spans: (DaySpan & { sessions: number })[] = [];
+  for (const { day: of, sessions: more } of days) {
+    const last = spans.at(-1);
+    if (last && last.sessions + more <= sessionsMax)
+      Object.assign(last, { last: of, sessions: last.sessions + more });
+    else spans.push({ first: of, last: of, sessions: more });
+  }
+  return spans;
+}
+
 /** @returns the harnesses of the scope's sessions, sorted */
 export function harnessesIn(connection: Connection, scope: Scope): string[] {
   const names = partsOf(scope).flatMap((part) =>

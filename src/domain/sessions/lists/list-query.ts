@@ -44,6 +44,8 @@ export type Scope =
   /** the user's own and shared sessions */
   | { kind: "visible"; organizationId: string; userId: string };
 
+export type OwnerScope = Extract<Scope, { kind: "owner" }>;
+
 export type ListRequest =
   | { mode: "numbered"; filter: SessionFilter; ownerId: string | undefined; page: PageRequest }
   | {

@@ -1,6 +1,20 @@
 // SQL of the lists of sessions: their selection, order and columns.
-import { and, asc, count, desc, eq, getTableColumns, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  isNotNull,
+  lt,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
+import { DAY_MS } from "../../../platform/clock.ts";
 import { type Connection, statement } from "../../../platform/database/database.ts";
 import { equalAll } from "../../../platform/database/drizzle.ts";
 import {
@@ -14,7 +28,8 @@ import {
 } from "../../shared/ordered-rows-store.ts";
 import type { OrderedRows, Span } from "../../shared/page-steps.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
-import type { Scope, SessionFilter } from "./list-query.ts";
+import type { DaySpan } from "./count-store.ts";
+import type { OwnerScope, Scope, SessionFilter } from "./list-query.ts";
 import { searched } from "./search-store.ts";
 
 const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText, resumable, oldVersions } =
@@ -70,6 +85,26 @@ export function sessionsLike(
     read,
   });
 }
+
+/** @returns how many of the owner's sessions that nobody else sees have the text */
+export const countPrivate = (
+  connection: Connection,
+  scope: OwnerScope,
+  { q, days: { first, last } }: { q: string; days: DaySpan },
+): number =>
+  connection
+    .select({ total: count() })
+    .from(capturedSessions)
+    .where(
+      and(
+        withinOf(scope, undefined),
+        gte(updatedAtMs, first * DAY_MS),
+        lt(updatedAtMs, (last + 1) * DAY_MS),
+        sql`${sharingMode} = 'private'`,
+        sql`instr(${searchText}, ${q}) > 0`,
+      ),
+    )
+    .get()?.total ?? 0;
 
 interface Selection {
   /** conditions on the sessions of one user, whose index has these columns after the order */

@@ -1,21 +1,28 @@
 // Lists of the sessions that a caller may see: numbered pages, pages after a cursor, and portable sessions to resume.
 import type { Steps } from "../../../platform/steps.ts";
 import { offsetOf, type Page, type PageRequest, WALK_PAGE_MAX } from "../../shared/page.ts";
-import { type OrderedRows, type PageWindow, pageInSteps, placesOf } from "../../shared/page-steps.ts";
+import {
+  type OrderedRows,
+  type PageWindow,
+  pageInSteps,
+  placesOf,
+  STEP_ROWS,
+} from "../../shared/page-steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
-import type { Viewer } from "../model.ts";
+import { SHARING_MODES, type Viewer } from "../model.ts";
 import { Recipients } from "../sharing/recipients.ts";
 import { findSession } from "../store.ts";
 import { mayView } from "../visibility.ts";
-import { countByDay } from "./count-store.ts";
+import { countByDay, inSpansOf } from "./count-store.ts";
 import {
   type ListRequest,
+  type OwnerScope,
   readListQuery,
   type Scope,
   type SessionFilter,
   type SessionQuery,
 } from "./list-query.ts";
-import { type ListedSession, listedSessions, sessionsLike } from "./list-store.ts";
+import { countPrivate, type ListedSession, listedSessions, sessionsLike } from "./list-store.ts";
 import { pageStart } from "./page-start.ts";
 import { countWithText } from "./search-store.ts";
 import { unfinishedPlaces } from "./unfinished-store.ts";
@@ -38,8 +45,9 @@ export type SessionPage =
   | ({ mode: "numbered" } & Page<SessionView>)
   | ({ mode: "cursor" | "resumable" } & CursorPage);
 
-/** How many sessions can be read in table order in the time that one takes in any other order. */
-const TABLE_ORDER_GAIN = 8;
+/** How many texts can be read in the order of their index in the time that one session takes in list order. */
+const TEXT_ORDER_GAIN = 8;
+const SHARED_MODES = SHARING_MODES.filter((mode) => mode !== "private");
 
 type Dependencies = Pick<SessionsDependencies, "db" | "identity">;
 
@@ -122,22 +130,35 @@ export class SessionLists {
     return { mode, items, nextCursor: found.items.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** @returns the total of a search that cannot use the index and reads the whole table; undefined for all other searches */
+  /** @returns the total of a search that compares the text of every session; undefined for all other searches */
   *#textTotal(
     scope: Scope,
-    { q, harness, status, updated: { fromMs, beforeMs } }: SessionFilter,
+    filter: SessionFilter,
     { isComplete }: Pick<OrderedRows<unknown>, "isComplete">,
   ): Steps<number | undefined> {
-    const isWhole = [harness, status, fromMs, beforeMs].every((value) => value === undefined);
-    if (q === undefined || isComplete || !isWhole || !this.#seesMuch(scope)) return undefined;
-    return yield* countWithText(this.dependencies.db.read, scope, q);
+    const { q, harness, status, updated } = filter;
+    const isWhole = [harness, status, updated.fromMs, updated.beforeMs].every((value) => value === undefined);
+    if (q === undefined || isComplete || !isWhole) return undefined;
+    const { read } = this.dependencies.db;
+    const all = this.#count({ kind: "organization", organizationId: scope.organizationId });
+    const isMuch = (part: Scope): boolean => this.#count(part) * TEXT_ORDER_GAIN >= all;
+    if (scope.kind !== "organization" && !isMuch(scope)) return undefined;
+    const own = scope.kind === "visible" ? ({ ...scope, kind: "owner" } as const) : undefined;
+    if (own === undefined || isMuch(own))
+      return yield* countWithText(read, scope, { q, modes: SHARING_MODES });
+    const shared = yield* countWithText(read, scope, { q, modes: SHARED_MODES });
+    return shared + (yield* this.#privateTotal(own, { ...filter, q }));
   }
 
-  /** @returns whether reading all sessions in table order is faster than reading the scope's sessions in list order */
-  #seesMuch(scope: Scope): boolean {
-    if (scope.kind === "organization") return true;
-    const { organizationId } = scope;
-    return this.#count(scope) * TABLE_ORDER_GAIN >= this.#count({ kind: "organization", organizationId });
+  /** @returns how many of the owner's sessions that nobody else sees have the text */
+  *#privateTotal(own: OwnerScope, filter: SessionFilter & { q: string }): Steps<number> {
+    const { read } = this.dependencies.db;
+    let total = 0;
+    for (const days of inSpansOf(STEP_ROWS, countByDay(read, own, { ...filter, sort: "updated_asc" }))) {
+      total += countPrivate(read, own, { q: filter.q, days });
+      yield;
+    }
+    return total;
   }
 
   #count(scope: Scope): number {

@@ -26,7 +26,7 @@ export function dropDue(tx: Tx, { nowMs, limit }: Turn): ArtifactRow[] {
     .map(({ id }) => id);
   if (due.length === 0) return [];
   tx.update(capturedSessions)
-    .set({ currentArtifactId: null, goneAtMs: nowMs })
+    .set({ currentArtifactId: null, searchNumber: null, goneAtMs: nowMs })
     .where(inArray(capturedSessions.currentArtifactId, due))
     .run();
   const artifacts = tx.delete(sessionArtifacts).where(inArray(sessionArtifacts.id, due)).returning().all();

@@ -134,6 +134,36 @@ test("SES-22 SES-51 a member's search for one character has exact totals, of few
   expect([await find("e", ben), await find("~", ben)]).toEqual([seen, []]);
 });
 
+test("SES-22 SES-62 exact totals of texts with and without a number, of each sharing mode, and none of gone sessions", async () => {
+  const { server, ada, ben, find, captured } = await site();
+  await using _ = server;
+  const share = (id: string, body: object) =>
+    server.request("PUT", `/session-uploads/${id}/sharing`, { token: ada.accessToken, body });
+  await captured("private", "e");
+  await share((await captured("named", "e")).sessionId, { mode: "selected", user_ids: [ben.user.id] });
+  const shared: string[] = [];
+  for (let at = 0; at < 9; at += 1) {
+    shared.unshift(`shared-${at}`);
+    await share((await captured(`shared-${at}`, "")).sessionId, { mode: "workspace" });
+  }
+  await capture(server, { token: ben.accessToken }, "his", { session_id: "bene" });
+  const seen = ["bene", ...shared, "named"];
+  const all = [...seen, "private"];
+  const check = async () => {
+    expect([await find("e", ben), await find("e")]).toEqual([seen, all]);
+    expect([(await find("e", ada)).length, await find("~", ben)]).toEqual([11, []]);
+  };
+  await check();
+  await add(server);
+  await check();
+  await capture(server, { token: ben.accessToken }, "his later", { session_id: "bene-2" });
+  for (const names of [seen, all]) names.unshift("bene-2");
+  await check();
+  await server.world.db.write((tx) => void tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).run());
+  await server.domain.sessions.retention.run(server.world.system, never);
+  expect([await find("e", ben), await find("e")]).toEqual([[], []]);
+});
+
 test(`SES-62 two characters that begin more than ${PAIR_PARTS_MAX} entries are looked for in the texts`, async () => {
   const { server, find, captured } = await site();
   await using _ = server;
