@@ -66,7 +66,7 @@ export async function measureFleet(): Promise<Figure[]> {
 
 /** A workstation uses a token for 15 minutes, so that the service sees the token of every sixth request for the first time. */
 const USES_OF_TOKEN = 6;
-/** number of tokens to send before the measurement */
+/** share of the tokens that the service sees before the measurement, for any length of the measurement */
 const SEEN_SHARE = Math.max(0, 1 - Math.max(1, (SECONDS * REQUESTS) / CADENCE_SECONDS) / USES_OF_TOKEN);
 const SEEING_CONNECTIONS = 32;
 /**

@@ -244,7 +244,7 @@ export class LitellmGateway {
     return { status: 200, body: { ...key, key: id } };
   }
 
-  /** 1.74 returns a team for the key. */
+  /** 1.74 reports a missing team instead of a missing key. */
   #unknownToUpdate(): Reply {
     const message = this.#version === "1.74" ? { error: "Team not found" } : "Key not found in database";
     return { status: 404, body: { error: { message, code: "404" } } };

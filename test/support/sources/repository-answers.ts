@@ -79,7 +79,7 @@ function githubRepository({ branches, tags, commits }: HostState, rest: string):
 
 const unauthorized = () => Response.json({ message: "Bad credentials" }, { status: 401 });
 
-/** @returns undefined for a request without an app */
+/** @returns undefined for a request that is not from a GitHub App */
 async function githubAppAnswer(state: HostState, pathname: string, request: Request) {
   if (!githubApp.key) return undefined;
   const isInstallation = pathname === `/repos/${state.fullName}/installation`;

@@ -19,7 +19,7 @@ beforeAll(() => publishOn(site, { document: { packages: [packageWith({ id: PACKA
 const VERSION = /^(?:version|version_read|fingerprint|expected|sha256|count)$/;
 
 const OWN = "a choice of this reader for themselves";
-const ENDS = "ends the object at its address, and no entered value";
+const ENDS = "ends the object at its address, and replaces no entered value";
 const ASKS = "asks for something, and replaces nothing that somebody entered";
 const ADDS = "adds something, and replaces nothing";
 
