@@ -29,7 +29,7 @@ const eventOf = (revision: string): string =>
   `event: revision\nid: ${revision}\ndata: ${JSON.stringify({ revision })}\n`;
 
 interface OpenStream extends EventStream {
-  /** the number of the beat with its keepalive */
+  /** the beat of each round of PARTS in which it gets a keepalive */
   readonly part: number;
   /** sequence number of the last revision sent to it */
   sent: number;

@@ -23,7 +23,7 @@ interface SearchProps {
   pages: ReadonlySet<string>;
 }
 
-/** The kinds of hits in the order of the page. `list` is the list of all items of the kind. */
+/** The kinds of hits in the order of the page. `list` is the page of the navigation that lists the kind. */
 const KINDS: readonly { kind: SearchKind; label: string; list: string; href(hit: SearchHit): string }[] = [
   { kind: "user", label: "Users", list: `${CONSOLE}/users`, href: ({ id }) => userPath(id) },
   { kind: "workstation", label: "Workstations", list: CLIENTS_PATH, href: ({ id }) => clientPath(id) },
