@@ -42,7 +42,7 @@ import { type Installation, openInstallation } from "../installation/installatio
 import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
-import { openStandby, type ServiceStandby } from "../standby/service-standby.ts";
+import { followCrash, openStandby, type ServiceStandby } from "../standby/service-standby.ts";
 import { openTracing } from "../tracing/open-tracing.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { configure, reconfigure } from "./configuration/configuration.ts";
@@ -123,7 +123,7 @@ async function startWith(
   const directory = openForStart(options);
   await using undo = new AsyncDisposableStack();
   const reserve = openDiskReserve(directory, log, undo);
-  const isAfterCrash = hasCrashed(directory);
+  if (hasCrashed(directory)) followCrash(directory, options);
   const lock = lockForServer(directory, clock);
   undo.defer(() => lock.release());
   forgetServiceState(directory);
@@ -135,7 +135,7 @@ async function startWith(
   undo.defer(lockProxyListener(directory, options));
   const sockets = await openSockets();
   undo.defer(() => sockets.stop());
-  const standby = await openStandby(directory, { ...options, undo, isAfterCrash });
+  const standby = await openStandby(directory, { ...options, undo });
   const service = await startWithListener(sockets, directory, { ...options, undo, standby, reserve });
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));

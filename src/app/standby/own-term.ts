@@ -42,9 +42,10 @@ export function findOwnTerm({ standby }: Pick<DataDirectory, "standby">): OwnTer
 export const writeOwnTerm = ({ standby }: Pick<DataDirectory, "standby">, term: OwnTerm): void =>
   writeWholeFile(standby, `${JSON.stringify(term)}\n`);
 
-/** Records that the replica may be damaged. @param since RFC 3339 */
-export const doubtReplica = (directory: Pick<DataDirectory, "standby">, own: OwnTerm, since: string): void =>
-  writeOwnTerm(directory, { ...own, doubtful_since: since });
+/** Records that the replica may be damaged, unless that is recorded. @param since RFC 3339 */
+export function doubtReplica(directory: Pick<DataDirectory, "standby">, own: OwnTerm, since: string): void {
+  if (own.doubtful_since === undefined) writeOwnTerm(directory, { ...own, doubtful_since: since });
+}
 
 /** Ends the doubt about the replica. */
 export function trustReplica(directory: Pick<DataDirectory, "standby">): void {

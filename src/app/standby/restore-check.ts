@@ -56,14 +56,14 @@ export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd
   }
 }
 
-/** A replica may contain a commit that the database never completed: see resetIndex. */
+/** A replica may contain a commit that the database never completed: see resetIndex. Retention never removes the newest entry. */
 function refuseOtherEntry({ id, digest }: LogEnd, { auditLog, config }: RestoreCheckOptions): void {
   const own = auditLog.entryAfter(id - 1);
-  if (own === undefined || own.id !== id || own.digest === digest) return; // removed by the retention
+  if (own !== undefined && (own.id > id || own.digest === digest)) return; // a later one: retention removed the entry itself
   throw new DomainError(
     "unverified",
     "standby.replica_differs",
-    `the audit entry ${id} of the restored replica differs from ours`,
+    `the database does not contain the audit entry ${id} of the restored replica`,
     { hint: `recreate the replica: ${resetCommands(config)}` },
   );
 }

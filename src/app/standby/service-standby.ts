@@ -17,7 +17,7 @@ import { Buckets, storeDestinations } from "../object-store/buckets.ts";
 import { removeLeaseFile, writeLeaseFile } from "./lease/lease-file.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
 import { type LeaseObject, leaseObjectIn } from "./lease/lease-object.ts";
-import { doubtReplica, type OwnTerm } from "./own-term.ts";
+import { doubtReplica, findOwnTerm, type OwnTerm } from "./own-term.ts";
 import { resetCommands } from "./replica/reset.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { claimTerm, type StandbyStart } from "./start.ts";
@@ -40,11 +40,10 @@ export interface ServiceStandby {
  */
 export async function openStandby(
   directory: DataDirectory,
-  start: StandbyStart & { undo: AsyncDisposableStack; isAfterCrash: boolean },
+  start: StandbyStart & { undo: AsyncDisposableStack },
 ): Promise<ServiceStandby> {
-  const { config, clock, undo, isAfterCrash } = start;
+  const { config, clock, undo } = start;
   const own = await claimTerm(directory, start);
-  if (isAfterCrash) followCrash(directory, own, start);
   const invalidation = Promise.withResolvers<DomainError>();
   const onTakenOver = invalidation.resolve;
   const lease =
@@ -67,18 +66,19 @@ export async function openStandby(
 }
 
 /**
- * Distrusts the replica after a former process was killed. Call it before the database is opened.
- * @param own undefined without a replica
+ * Distrusts the replica after a former process was killed. Call it before the database is opened, and before a lock of the
+ * directory is taken: that removes the record of the killed process, which a start that fails later still needs.
+ * @throws DomainError `standby.term_unreadable`
  */
 export function followCrash(
   directory: DataDirectory,
-  own: OwnTerm | undefined,
   { config, clock, log }: Pick<StandbyStart, "config" | "clock" | "log">,
 ): void {
   // Litestream may have taken a commit that was never completed.
   if (config.get("database.replicated")) resetIndex(directory.database);
+  const own = config.has("standby.replica") ? findOwnTerm(directory) : undefined;
   if (!own) return;
-  doubtReplica(directory, own, own.doubtful_since ?? toRfc3339(clock.nowMs()));
+  doubtReplica(directory, own, toRfc3339(clock.nowMs()));
   log.warning("standby.replica_doubtful", { term: own.term, next: resetCommands(config) });
 }
 

@@ -94,8 +94,7 @@ export class RestoreCheck {
       log.info("standby.replica_restored", { audit_id: id, audit_at: toRfc3339(atMs) });
     } catch (error) {
       const own = findOwnTerm(directory);
-      if (own && own.doubtful_since === undefined && isAboutReplica(error))
-        doubtReplica(directory, own, toRfc3339(clock.nowMs()));
+      if (own && isAboutReplica(error)) doubtReplica(directory, own, toRfc3339(clock.nowMs()));
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 // The one directory with all data: its permissions, its paths, and the lock that allows only one server. database.ts,
 // migrate.ts and sealing.ts define the content of its files.
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../clock.ts";
 import { asStorageError, diskFull } from "../database/storage-errors.ts";
@@ -246,6 +246,11 @@ export const isServerRunning = ({ lock }: DataDirectory): boolean => isLocked(lo
 /** @returns whether the last server was killed, or the last process that forwarded inference, and has not started again */
 export const hasCrashed = ({ lock, forwardingLock }: DataDirectory): boolean =>
   endedByCrash(lock) || endedByCrash(forwardingLock);
+
+/** Removes the record of a killed process that may never start again, so that only one start follows its crash. */
+export const forgetKilledForwarder = ({ forwardingLock }: DataDirectory): void => {
+  if (endedByCrash(forwardingLock)) rmSync(holderFile(forwardingLock), { force: true });
+};
 
 const inUse = ({ path, lock }: DataDirectory, cause: unknown): DomainError =>
   new DomainError(

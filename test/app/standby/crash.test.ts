@@ -4,13 +4,16 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { performTask } from "../../../src/app/backup/perform-task.ts";
+import { lockProxyListener } from "../../../src/app/service/divided/division.ts";
+import { startService } from "../../../src/app/service/service.ts";
 import { findOwnTerm } from "../../../src/app/standby/own-term.ts";
 import { isReplicaDoubtful } from "../../../src/app/standby/replica/reset.ts";
 import { folderReplica } from "../../../src/app/standby/replica-store.ts";
 import { checkRestore } from "../../../src/app/standby/restore-check.ts";
-import { openStandby } from "../../../src/app/standby/service-standby.ts";
+import { followCrash } from "../../../src/app/standby/service-standby.ts";
 import { RESTORE_CHECK_JOB, RestoreCheck, watchReplica } from "../../../src/app/standby/watch.ts";
 import { AuditLog } from "../../../src/domain/audit/log.ts";
+import { toRfc3339 } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { hasCrashed, lockForServer, placesIn } from "../../../src/platform/data-directory/data-directory.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
@@ -21,14 +24,22 @@ import { createInstallation, type Workspace } from "../../support/in-process.ts"
 import { connect, FIRST } from "../../support/installed/installed-replica.ts";
 
 const OWN = { term: FIRST, holder: "this machine" };
+const NO_LOG: Pick<AuditLog, "entryAfter"> = { entryAfter: () => undefined };
 const NO_AUDIT = { record: () => {}, recordAll: () => {} };
 
-function partsOf(workspace: Workspace) {
+function partsOf(workspace: Workspace, settings?: string) {
   const { folder, clock, data } = workspace;
+  if (settings !== undefined) writeFileSync(join(folder, "standby.yaml"), settings);
   const config = loadConfig({ flags: { config: "standby.yaml", dataDir: data }, env: {}, cwd: folder });
   const lines: string[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => void lines.push(line), clock });
   return { config, clock, ids: systemIds, log, lines, directory: placesIn(data) };
+}
+
+/** A killed process leaves its record beside the lock file. */
+function leaveRecord({ data }: Workspace, lock: "server" | "forwarding"): void {
+  writeFileSync(join(data, `${lock}.lock`), "");
+  writeFileSync(join(data, `${lock}.lock.holder`), "process 1, since 2026-01-01T00:00:00.000Z\n");
 }
 
 const writeTerm = ({ data }: Workspace, more: object = {}): void =>
@@ -42,35 +53,70 @@ test("STB-10 a killed server leaves its record, and one that ends does not", asy
   expect(hasCrashed(directory)).toBe(false);
   lock.release();
   expect(hasCrashed(directory)).toBe(false);
-  writeFileSync(join(workspace.data, "server.lock.holder"), "process 1, since 2026-01-01T00:00:00.000Z\n");
+  leaveRecord(workspace, "server");
   expect(hasCrashed(directory)).toBe(true);
   expect(isReplicaDoubtful(directory)).toBe(true);
 });
 
+test("STB-10 the replica is doubted after a crash", async () => {
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  writeTerm(workspace);
+  const { directory, lines, ...start } = partsOf(workspace);
+  followCrash(directory, start);
+  expect(findOwnTerm(directory)).toHaveProperty("doubtful_since");
+  const said = lines.filter((line) => line.includes("standby.replica_doubtful"));
+  expect(said).toHaveLength(1);
+  expect(said[0]).toContain(`quartermaster replica reset --config ${workspace.folder}/standby.yaml`);
+  expect(said[0]).toContain(`--data-dir ${workspace.data}`);
+  followCrash(directory, { ...start, clock: { nowMs: () => start.clock.nowMs() + 1 } });
+  expect(findOwnTerm(directory)?.doubtful_since).toBe(toRfc3339(start.clock.nowMs()));
+});
+
+test("STB-10 a crash causes no doubt while the settings have no replica", async () => {
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  writeTerm(workspace);
+  const { directory, lines, ...start } = partsOf(workspace, "data_dir: data\n");
+  followCrash(directory, start);
+  expect([findOwnTerm(directory), lines]).toEqual([OWN, []]);
+});
+
 test.each([true, false])(
-  "STB-10 a start doubts the replica only after a crash (%p)",
+  "STB-10 a start doubts the replica only after a crash (%p), even if the start fails",
   async (isAfterCrash) => {
     using workspace = await createInstallation();
     connect(workspace, workspace);
     writeTerm(workspace);
-    const { directory, lines, ...start } = partsOf(workspace);
-    await using undo = new AsyncDisposableStack();
-    await openStandby(directory, { ...start, undo, isAfterCrash });
-    expect(findOwnTerm(directory)?.doubtful_since !== undefined).toBe(isAfterCrash);
-    const said = lines.filter((line) => line.includes("standby.replica_doubtful"));
-    expect(said).toHaveLength(isAfterCrash ? 1 : 0);
-    for (const line of said) {
-      expect(line).toContain(`quartermaster replica reset --config ${workspace.folder}/standby.yaml`);
-      expect(line).toContain(`--data-dir ${workspace.data}`);
-    }
+    using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const settings = readFileSync(join(workspace.folder, "standby.yaml"), "utf8");
+    const { lines, ...parts } = partsOf(
+      workspace,
+      `${settings}server: {listen: "127.0.0.1:${taken.port}"}\n`,
+    );
+    if (isAfterCrash) leaveRecord(workspace, "server");
+    await expect(startService({ ...parts, onBootstrap() {} })).rejects.toMatchObject({
+      reason: expect.stringMatching(/^listen\./),
+    });
+    expect(hasCrashed(parts.directory)).toBe(false);
+    expect(isReplicaDoubtful(parts.directory)).toBe(isAfterCrash);
   },
 );
 
-function jobOf(workspace: Workspace): Job | undefined {
+test("STB-10 the record of a killed forwarding process ends with the start of a service without one", async () => {
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  const { directory, config, clock } = partsOf(workspace);
+  leaveRecord(workspace, "forwarding");
+  expect(hasCrashed(directory)).toBe(true);
+  lockProxyListener(directory, { config, clock })();
+  expect(hasCrashed(directory)).toBe(false);
+});
+
+function jobOf(workspace: Workspace, auditLog = NO_LOG): Job | undefined {
   const { directory, ...parts } = partsOf(workspace);
   const jobs: Job[] = [];
   const scheduler = { register: (job: Job) => void jobs.push(job) };
-  const auditLog = { entryAfter: () => undefined };
   watchReplica(scheduler, { ...parts, directory, auditLog, term: FIRST, store: undefined, onTakenOver() {} });
   return jobs.find(({ name }) => name === RESTORE_CHECK_JOB);
 }
@@ -91,7 +137,8 @@ test("STB-10 a failed test restore puts the replica in doubt, and a successful o
   const { directory } = partsOf(workspace);
   const replica = join(workspace.folder, "source.db");
   const sound = readFileSync(replica);
-  const job = jobOf(workspace);
+  await using audit = openAudit(workspace);
+  const job = jobOf(workspace, audit.log);
   writeFileSync(replica, "not a database");
   await expect(job?.run(new AbortController().signal)).rejects.toThrow();
   expect(isReplicaDoubtful(directory)).toBe(true);
@@ -112,31 +159,39 @@ test("STB-10 a doubtful replica that does not catch up fails the test restore", 
   const folder = join(workspace.folder, "an empty place");
   const options = { ...partsOf(workspace), store: folderReplica(folder, "file://replica"), term: FIRST };
   const stop = new AbortController().signal;
-  const check = new RestoreCheck(
-    { ...options, auditLog: { entryAfter: () => undefined }, onTakenOver() {} },
-    [],
-  );
+  const check = new RestoreCheck({ ...options, auditLog: NO_LOG, onTakenOver() {} }, []);
   await expect(check.run(stop)).rejects.toMatchObject({ reason: "standby.replica_behind" });
   expect(isReplicaDoubtful(directory)).toBe(true);
 });
 
-test("STB-10 a replica whose last audit entry is another one fails the test restore", async () => {
-  using workspace = await createInstallation();
-  connect(workspace, workspace);
-  const { directory, ...parts } = partsOf(workspace);
-  await using db = { ...openAudit(workspace), [Symbol.asyncDispose]: () => opened.close() };
-  const opened = db.db;
-  const auditLog = {
-    entryAfter: (id: number) => {
-      const found = db.log.entryAfter(id);
-      return found && { ...found, digest: "0".repeat(64) };
-    },
-  };
-  const check = checkRestore({ ...parts, directory, term: FIRST, auditLog, perform: performTask });
-  await expect(check).rejects.toMatchObject({ kind: "unverified", reason: "standby.replica_differs" });
-});
+test.each(["another digest", "no entry", "a later entry"])(
+  "STB-10 the last audit entry of the restored replica is compared with the database, which has %s",
+  async (case_) => {
+    using workspace = await createInstallation();
+    connect(workspace, workspace);
+    const { directory, ...parts } = partsOf(workspace);
+    await using audit = openAudit(workspace);
+    const auditLog = {
+      entryAfter: (id: number) => {
+        const found = audit.log.entryAfter(id);
+        if (found === undefined || case_ === "no entry") return undefined;
+        return { ...found, digest: "0".repeat(64), id: case_ === "a later entry" ? found.id + 1 : found.id };
+      },
+    };
+    const check = checkRestore({ ...parts, directory, term: FIRST, auditLog, perform: performTask });
+    if (case_ === "a later entry")
+      await check; // retention has removed the entry
+    else
+      await expect(check).rejects.toMatchObject({
+        kind: "unverified",
+        reason: "standby.replica_differs",
+        message: "the database does not contain the audit entry 3 of the restored replica",
+      });
+  },
+);
 
 function openAudit({ data, clock }: Workspace) {
   const db = openDatabase(placesIn(data).database, { replicated: true });
-  return { db, log: new AuditLog({ db, clock, audit: NO_AUDIT }) };
+  const log = new AuditLog({ db, clock, audit: NO_AUDIT });
+  return { log, [Symbol.asyncDispose]: () => db.close() };
 }

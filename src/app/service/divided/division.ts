@@ -3,7 +3,11 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Listen } from "../../../platform/config/addresses.ts";
 import type { Config } from "../../../platform/config/config.ts";
-import { type DataDirectory, lockForForwarding } from "../../../platform/data-directory/data-directory.ts";
+import {
+  type DataDirectory,
+  forgetKilledForwarder,
+  lockForForwarding,
+} from "../../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isProxyInProcess } from "../../installation/proxy-settings.ts";
 
@@ -30,8 +34,9 @@ export function lockProxyListener(
   directory: DataDirectory,
   { config, clock, only }: { config: Config; clock: Clock; only?: Part | undefined },
 ): () => void {
-  if (!separateProxyListener(config, only)) return () => {};
-  return lockForForwarding(directory, clock).release;
+  if (separateProxyListener(config, only)) return lockForForwarding(directory, clock).release;
+  forgetKilledForwarder(directory);
+  return () => {};
 }
 
 const notForwarding = (only: Part): DomainError =>

@@ -22,7 +22,6 @@ import {
   forwardingRecordsOf,
   keepForwardingRecords,
 } from "../../request-logs/service-log.ts";
-import { findOwnTerm } from "../../standby/own-term.ts";
 import { followCrash } from "../../standby/service-standby.ts";
 import { openTracing } from "../../tracing/open-tracing.ts";
 import { tracedProvisioner } from "../../tracing/traced-provisioner.ts";
@@ -63,7 +62,7 @@ export async function startProxyService(options: ProxyServiceOptions): Promise<P
   assertStartable(config, clock, problemsOfDivision(config, "proxy"));
   const directory = directoryWithDatabase(options);
   assertAccessible(directory);
-  if (hasCrashed(directory)) followCrash(directory, findOwnTerm(directory), options);
+  if (hasCrashed(directory)) followCrash(directory, options);
   await using undo = new AsyncDisposableStack();
   undo.defer(lockProxyListener(directory, options));
   const socket = await openProxySocket(config, log);
