@@ -140,7 +140,7 @@ const following = (noun: CliCommand, context: Context): CliCommand =>
   noun
     .command("rollout")
     .description(
-      "Counts the workstations that have a revision, by health, harness, client version and reason.",
+      "Counts the workstations with and without a revision, by health, harness, client version and reason.",
     )
     .examples("quartermaster policy rollout", "quartermaster policy rollout 41 --json")
     .argument("[revision]", "number or id of a revision (default: the current one)")

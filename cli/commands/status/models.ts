@@ -18,7 +18,7 @@ export function modelFacts(figures: CatalogFigures | undefined, { nowMs }: { now
     ...(problem === null && isStale ? ["not refreshed for two intervals"] : []),
     ...(assignedProblems.length === 0
       ? []
-      : [`${assignedProblems.length} assigned, but not available; see gateway models list`]),
+      : [`${assignedProblems.length} assigned, but changed or not offered; see gateway models list`]),
     ...(assignments === "incomplete" ? ["assignments are incomplete, so workstations do not get them"] : []),
   ];
   return [

@@ -115,7 +115,9 @@ function planOf(
       ...(existsSync(database)
         ? [`The present data is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-….`]
         : []),
-      ...(starter ? [`At the end it starts ${UNITS.join(" and ")}, unless --no-start is given.`] : []),
+      ...(starter
+        ? [`At the end the takeover starts ${UNITS.join(" and ")}, unless --no-start is given.`]
+        : []),
     ],
   };
 }

@@ -54,7 +54,7 @@ export interface DiagnoseOptions {
 /**
  * Examines the installation without changing anything on the disk.
  * @returns the findings of every check, in the order of the checks
- * @throws DomainError `data_dir.*` without an installation or access to it
+ * @throws DomainError `data_dir.*` if there is no installation, or no access to it
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   const directory = directoryToExamine(options);

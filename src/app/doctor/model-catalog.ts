@@ -37,7 +37,9 @@ function refreshFindings(check: Check, { problem, isStale }: CatalogFigures): Fi
 function assignmentFindings(check: Check, { assignedProblems, assignments }: CatalogFigures): Finding[] {
   const names = assignedProblems.map(({ id, state }) => `${id} (${state})`);
   return [
-    ...(names.length > 0 ? [check.warning(`assigned, but not available: ${nameList(names)}`, LIST)] : []),
+    ...(names.length > 0
+      ? [check.warning(`assigned, but changed or not offered: ${nameList(names)}`, LIST)]
+      : []),
     ...(assignments === "incomplete"
       ? [
           check.warning(

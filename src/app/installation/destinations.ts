@@ -20,8 +20,8 @@ import { storedMetadata } from "./stored-facts.ts";
 export const GATEWAY_DESTINATION = "gateway";
 
 /**
- * @returns the same with the repository connections and the identity provider, whose endpoints may differ from its
- * issuer
+ * @returns `destinationsOf`, with the repository connections and the identity provider, whose endpoints may be at other
+ * origins than its issuer
  * @throws DomainError `storage.*`
  */
 export function allDestinationsOf(config: Config): readonly Destination[] {

@@ -46,7 +46,7 @@ export interface ProbeResult {
 }
 
 /**
- * @param text from the operator; a path is ignored, as by clients
+ * @param text from the operator; like clients, this ignores a path
  * @throws DomainError `probe.bad_url`
  */
 export function parseOrigin(text: string): URL {

@@ -7,7 +7,7 @@ import type { Log } from "../../platform/observe/log.ts";
 /** Also the time after a start: a command or a test that serves for a moment needs no reserve. */
 const FILL_EVERY_MS = 5_000;
 
-/** @returns the reserve of a service that starts; it has room on a full disk already */
+/** Makes room for the start on a full disk. @returns the reserve of the service */
 export function openDiskReserve(directory: DataDirectory, log: Log, undo: AsyncDisposableStack): DiskReserve {
   const next = "free some space on the file system of the data directory";
   const reserve = new DiskReserve(directory.reserve, () => log.warning("disk.reserve_used", { next }));

@@ -16,7 +16,7 @@ export const KEY_VARIABLES = {
   LITESTREAM_SECRET_ACCESS_KEY: "blobs.s3.secret_access_key",
 } as const;
 
-/** Shorter than Litestream's default of a second, because a failure can lose the writes of this interval and of one copy. */
+/** Shorter than Litestream's default of a second, because a failure loses at most the writes of this interval and those made during one copy. */
 const COPY_INTERVAL = "250ms";
 
 /**

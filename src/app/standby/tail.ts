@@ -68,7 +68,7 @@ export function tailAfter(directory: DataDirectory, restored: RestoredEnd): Foun
   try {
     return reading(directory, (connection) => compare(connection, restored));
   } catch {
-    return "unreadable"; // the record of the other machine is enough
+    return "unreadable"; // only a report depends on it
   }
 }
 
@@ -120,6 +120,6 @@ export function tailText(tail: FoundTail | undefined): string | undefined {
   if (tail === undefined) return undefined;
   if (tail === "unrelated") return "the databases of the two machines have nothing in common";
   if (tail === "unreadable")
-    return "the database of this machine cannot be read, so the data that the other one lacks are unknown";
+    return "the database of this machine cannot be read, so the data that the other one lacks is unknown";
   return `this machine has data that the other one lacks: ${tailAmounts(tail)}`;
 }

@@ -141,7 +141,7 @@ function positionOf({ key, modifiedAtMs: atMs }: ReplicaObject): Position | unde
   return OLDER.test(key) ? { transaction: undefined, atMs } : undefined;
 }
 
-/** Merging writes old transactions again, so the first file with the newest transaction has its time. */
+/** Merging writes old transactions again, so the time is that of the first file with the newest transaction. */
 function later(one: Position | undefined, other: Position | undefined): Position | undefined {
   if (!one || !other) return one ?? other;
   const [of1, of2] = [one.transaction ?? 0, other.transaction ?? 0];

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { DomainError } from "../errors.ts";
 import type { OpenWriter, PieceWriter } from "./piece-writer.ts";
 
-/** `id` identifies the file. A request with only the id closes it. */
+/** `id` identifies the file. A request with only the id makes the thread forget the file. */
 export type WriteRequest =
   | { id: number; fd: number; piece: Uint8Array<ArrayBuffer> }
   | { id: number; digest: true }
@@ -138,7 +138,7 @@ class ThreadWriter implements PieceWriter {
   }
 }
 
-/** @returns a copy of the piece whose memory can be transferred */
+/** @returns the piece in memory of its own, which can be transferred; copies it only if it shares memory */
 const alone = (piece: Uint8Array): Uint8Array<ArrayBuffer> =>
   piece.buffer instanceof ArrayBuffer && piece.buffer.byteLength === piece.byteLength
     ? new Uint8Array(piece.buffer)

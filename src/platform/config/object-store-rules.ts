@@ -19,7 +19,7 @@ export function problemsOfObjectStore(config: Settings): readonly Problem[] {
       missingSetting(name, "blobs.s3.endpoint needs it"),
     ),
     ...(bucket !== undefined && bucket === config.get("blobs.s3.package_bucket")
-      ? [problem("blobs.s3.package_bucket", "must not be the bucket of blobs.s3.bucket")]
+      ? [problem("blobs.s3.package_bucket", "must differ from blobs.s3.bucket")]
       : []),
   ];
 }

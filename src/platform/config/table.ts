@@ -48,7 +48,7 @@ const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTI
 
 export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filter(isSettingName);
 
-/** @returns the setting of any type */
+/** @returns the setting, without the type of its value */
 export const settingOf = (name: SettingName): Setting<unknown> => SETTINGS[name];
 
 /** @returns the keys of a setting in the file; a secret has a second one, `<name>_file`, and only that one is a flag */

@@ -136,7 +136,7 @@ function openReserve(file: string, create = 0): OpenReserve | undefined {
   throw foreign(file, fault);
 }
 
-/** @returns what a file is, if it is none that `fill` has made */
+/** @returns what the file is; undefined for a reserve that `fill` has made */
 function faultOf(found: Stats): string | undefined {
   if (!found.isFile()) return "a named pipe or a device";
   if (found.nlink !== 1) return `a file with ${found.nlink} hard links`;

@@ -225,7 +225,7 @@ class FlawSearch {
     this.#list = { name, elementsMax: listsMax?.get(name) ?? Infinity, commas: 0 };
   }
 
-  /** Counts a comma. @returns whether LIST_EXCESS_MAX times the maximum of elements are before it */
+  /** Counts a comma. @returns whether LIST_EXCESS_MAX times the maximum number of elements precede it */
   #isListFull(): boolean {
     this.#list.commas += 1;
     return this.#list.commas >= LIST_EXCESS_MAX * this.#list.elementsMax;

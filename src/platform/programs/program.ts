@@ -56,7 +56,7 @@ const WORKING_DIRECTORY = "/";
 const EXIT_GRACE_MS = 1_000;
 
 /**
- * @param signal the deadline of all work here
+ * @param signal the deadline, which covers everything from the start to the end of the output
  * @throws DomainError `program.not_started`, `program.too_slow`, `program.output_too_large`, `program.folder_too_large`
  * @source handbook: gateway, How it is run
  */

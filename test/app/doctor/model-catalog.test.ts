@@ -64,10 +64,13 @@ test("assigned models that are not available, and undelivered assignments, are n
   offer(world, { id: "other", display_name: "Other" }, "same");
   await refresh(world);
   await assign(world, "codex", "never", "gone", "other", "same");
-  const problems = "assigned, but not available: gone (removed), never (unknown), other (changed)";
+  const problems = "assigned, but changed or not offered: gone (removed), never (unknown), other (changed)";
   const incomplete = "an allowed agent has no models, so workstations do not get the lists";
   expect(findingsOf(world)).toEqual([`warning: ${problems}`, `warning: ${incomplete}`]);
-  expect(factsOf(world)).toContainEqual(["", "3 assigned, but not available; see gateway models list"]);
+  expect(factsOf(world)).toContainEqual([
+    "",
+    "3 assigned, but changed or not offered; see gateway models list",
+  ]);
   const figures = world.domain.modelCatalog.figures(world.world.organizationId);
   expect(figures && modelsDocument(figures)).toMatchObject({
     available: 1,

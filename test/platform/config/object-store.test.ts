@@ -35,7 +35,7 @@ test("SES-47: a store needs an endpoint, a bucket and credentials", () => {
 
 test("SES-33: package archives are never in the bucket of sessions", () => {
   expect(problemsOf({ ...STORE, blobsS3PackageBucket: "sessions" })).toEqual([
-    "blobs.s3.package_bucket: must not be the bucket of blobs.s3.bucket",
+    "blobs.s3.package_bucket: must differ from blobs.s3.bucket",
   ]);
   expect(problemsOf({ ...STORE, blobsS3PackageBucket: "packages" })).toEqual([]);
 });

@@ -161,7 +161,7 @@ const PROVIDER_PROBLEM = `provider must be one of ${PROVIDERS.join(", ")}`;
 /** @returns whether archives of that provider are fetched with git, at an address with a path for each repository */
 export const comesThroughGit = (provider: Provider): boolean => HOST_RULES[provider].clone !== undefined;
 
-/** Bitbucket Cloud serves its repositories from another host than its API; web_base_url, a name from reference deployments, is that host. */
+/** Bitbucket Cloud serves its repositories from another host than its API. Reference deployments call that host web_base_url. */
 function cloneIn(
   given: JsonObject,
   { provider, base, problems }: { provider: Provider; base: URL | undefined; problems: string[] },

@@ -14,7 +14,7 @@ const CHECK_EVERY_MS = SECOND_MS;
 export type DatabaseInvalidation = { error: DomainError; isReplaced: boolean };
 
 export class DataWatch implements Disposable {
-  /** pending while the data belong to the installation */
+  /** pending while the data belongs to the installation */
   readonly invalidated: Promise<DatabaseInvalidation>;
   readonly #resolve: (found: DatabaseInvalidation) => void;
   readonly #file: string;

@@ -25,7 +25,7 @@ export function isLogCopied(database: string, newest: string | undefined): boole
   const end = committedEnd(index);
   if (end === LOG_HEADER_LENGTH) return true;
   const isSameLog = copied.salts.equals(index.subarray(INDEX.saltsAt, INDEX.saltsAt + SALTS_LENGTH));
-  return isSameLog && copied.end >= end; // a restarted log has new frames
+  return isSameLog && copied.end >= end; // a restarted log has frames that nothing has copied
 }
 
 /** The part of a log that Litestream has copied; the salts identify the log. */

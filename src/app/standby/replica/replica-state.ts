@@ -19,7 +19,7 @@ export interface ReplicaState {
   missingTransactions: number | undefined;
 }
 
-/** Litestream copies four times a second, so a write that is still missing after this time is lagging. */
+/** Litestream copies four times a second, so a write that is still missing after this time is not merely in transit. */
 export const RECHECK_DELAY_MS = 2.5 * SECOND_MS;
 /** How long Litestream may take to notice a write, if only the times of files show it. */
 export const STALLED_AFTER_MS = 30 * SECOND_MS;

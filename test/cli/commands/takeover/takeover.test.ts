@@ -83,7 +83,9 @@ describe("STB-6 takeover by root on a machine with the units", () => {
     using active = await createInstallation();
     connect(active, active);
     const plan = await active.run(`takeover ${SETTINGS} --dry-run`, asRoot(active));
-    expect(plan.stdout).toContain("At the end it starts quartermaster and quartermaster-litestream, unless");
+    expect(plan.stdout).toContain(
+      "At the end the takeover starts quartermaster and quartermaster-litestream, unless",
+    );
     expect(hasStarted(active)).toBe(false);
     const { stdout, exitCode } = await active.run(LINE, asRoot(active));
     expect([stdout.split("\n").at(-2), exitCode]).toEqual([
