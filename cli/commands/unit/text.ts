@@ -114,9 +114,9 @@ WatchdogSignal=SIGKILL
 Environment=DO_NOT_TRACK=1 BUN_ENABLE_CRASH_REPORTING=0
 Restart=on-failure
 RestartSec=2
-# After a kill, the log of the database may end with a commit that was never completed, and Litestream may have copied it.
-# Its unit starts it again, with a complete copy.
-ExecStopPost=-/bin/sh -c 'case "$$SERVICE_RESULT" in ${KILLED.join("|")}) read -r id < /run/${LITESTREAM_RUNTIME}/pid && kill -KILL "$$id" ;; esac'
+# After a kill, the log of the database may end with a commit that was never completed, and Litestream may have copied it. This
+# kills Litestream, if it runs; its unit starts it again with a complete copy.
+ExecStopPost=-/bin/sh -c 'case "$$SERVICE_RESULT" in ${KILLED.join("|")}) read -r id 2> /dev/null < /run/${LITESTREAM_RUNTIME}/pid && kill -KILL "$$id" ;; esac'
 # Failures that need a person: settings, a newer or lost database, a lost key, permissions, damage.
 RestartPreventExitStatus=${permanentFailures.join(" ")}
 # ${slowStart}
