@@ -9,7 +9,7 @@ const limitsIn = ({ path, code }: Source): string[] =>
 
 /** Limits without a test, as `NAME of FILE`, by the reason. */
 const UNTESTED: Readonly<Record<string, readonly string[]>> = {
-  "a cache; its size changes no answer": [
+  "a cache; its size changes no response": [
     "BUCKETS_MAX of src/domain/inference/admission/admission.ts",
     "CACHED_ROWS_MAX of src/domain/gateway/keys/keys.ts",
     "EXPECTATIONS_KEPT_MAX of src/domain/clients/verdict/verdict-cache.ts",
@@ -30,7 +30,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "bounds a statement or an answer above what other limits allow": [
     "ADMINISTRATORS_MAX of src/domain/identity/users/password-administrators-store.ts",
-    "ANSWER_BYTES_MAX of src/app/installation/connections/mirroring.ts",
+    "RESPONSE_BYTES_MAX of src/app/installation/connections/mirroring.ts",
     "ARTIFACTS_PER_PACKAGE_MAX of src/domain/catalog/store.ts",
     "COMMENTS_MAX of src/domain/governance/erase-store.ts",
     "KEYS_MAX of src/domain/shared/signing-keys/signing-key-store.ts",
@@ -66,7 +66,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "TASK_MS_MAX of src/app/documents/document-threads.ts",
     "INSPECTION_MS_MAX of src/domain/catalog/connections/hosts/requests.ts",
     "READERS_MAX of src/app/transcripts/reader-threads.ts",
-    "RETRY_SECONDS_MAX of src/domain/catalog/connections/faults.ts",
+    "RETRY_SECONDS_MAX of src/domain/catalog/connections/errors.ts",
     "SILENT_SECONDS_MAX of src/domain/catalog/connections/git/git-settings.ts",
     "THREADS_MAX of src/app/documents/document-threads.ts",
     "PROCESSES_MAX of src/app/installation/connections/mirroring.ts",

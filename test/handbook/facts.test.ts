@@ -20,10 +20,10 @@ import {
 } from "../../src/domain/gateway/model.ts";
 import {
   ALIAS_CHARS_MAX,
-  ANSWER_BYTES_MAX,
   CREDENTIAL_CHARS_MAX,
   EXTERNAL_ID_CHARS_MAX,
   METADATA_BYTES_MAX,
+  RESPONSE_BYTES_MAX,
 } from "../../src/domain/gateway/provisioners/executable/executable-protocol.ts";
 import {
   DISPLAY_NAME_CHARACTERS_MAX,
@@ -127,7 +127,7 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ["gateway", `up to ${MODELS_LISTED_MAX} models`],
   ...LISTING_CODES.map((name) => ["gateway", `\`${name}\``] as const),
   ...MODEL_STATES.map((name) => ["inference", `| \`${name}\` |`] as const),
-  ["gateway", `may have ${ANSWER_BYTES_MAX / MIB} MiB`],
+  ["gateway", `may have ${RESPONSE_BYTES_MAX / MIB} MiB`],
   ["gateway", `alias \`${ALIAS_PREFIX}:ADDRESS\``],
   ...PROVISIONER_CODES.map((name) => ["gateway", `| \`${name}\` |`] as const),
   ...PROVISION_REASONS.map((name) => ["gateway", `\`${name}\``] as const),

@@ -1078,7 +1078,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/sso/provider/provider-requests.ts",
     kind: "<= to <",
-    contains: "Number(length) <= ANSWER_BYTES_MAX",
+    contains: "Number(length) <= RESPONSE_BYTES_MAX",
     because: "the stream of an answer of that length is within the limit, too",
   },
   {

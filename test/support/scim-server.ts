@@ -11,7 +11,7 @@ import {
 } from "./server.ts";
 
 /** A response, with its body read. */
-export interface ScimAnswered {
+export interface ScimResult {
   status: number;
   headers: Headers;
   /** empty for an empty body */
@@ -24,7 +24,7 @@ export interface ScimAnswered {
 export interface ScimServer extends AsyncDisposable {
   server: TestServer;
   /** @param path below /scim/v2; a body that is not text, bytes or a stream is sent as SCIM JSON */
-  ask(method: string, path: string, sent?: Sent): Promise<ScimAnswered>;
+  ask(method: string, path: string, sent?: Sent): Promise<ScimResult>;
   /** Creates a user and returns the id. */
   user(userName: string, attributes?: object): Promise<string>;
   /** Creates a group of these users and returns the id. */
@@ -77,7 +77,7 @@ async function tokenOf({ domain, world }: TestServer, profile: ScimProfile): Pro
 }
 
 /** @returns the response, with its body read */
-export async function answered(response: Response): Promise<ScimAnswered> {
+export async function answered(response: Response): Promise<ScimResult> {
   const { status, headers } = response;
   const text = await response.text();
   return { status, headers, text, body: text === "" ? {} : JSON.parse(text) };
@@ -87,7 +87,7 @@ export async function answered(response: Response): Promise<ScimAnswered> {
 export const patchOf = (...Operations: object[]) => ({ schemas: [PATCH_OP], Operations });
 
 /** Checks the common properties of all refusals. @returns status and scimType in one text */
-export function expectRefusal({ status, headers, body }: ScimAnswered): string {
+export function expectRefusal({ status, headers, body }: ScimResult): string {
   expect(headers.get("content-type")).toBe("application/scim+json");
   expect(headers.get("cache-control")).toBe("no-store");
   expect(body.schemas).toEqual([SCIM_ERROR]);

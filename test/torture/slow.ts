@@ -9,7 +9,7 @@ import { createSite, errorsIn, type Site, stop } from "./site.ts";
 
 const CLIENTS = 2_000;
 const DRIP_EVERY_MS = 3_000;
-const UNREAD_ANSWERS = 5;
+const UNREAD_RESPONSES = 5;
 /** the silence that the service allows, and time for its check, which runs every few seconds */
 const CLOSING_MS = (IDLE_TIMEOUT_SECONDS + 15) * 1_000;
 const ASK_EVERY_MS = 20;
@@ -37,7 +37,7 @@ const MANNERS: readonly Manner[] = [
   { begins: "GET /health HTTP/1.1\r\nX: ", drips: "a", reads: true },
   { begins: `${POST}Content-Length: 1000\r\n\r\n{`, drips: " ", reads: true },
   { begins: `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, drips: "1\r\n \r\n", reads: true },
-  { begins: `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(UNREAD_ANSWERS), reads: false },
+  { begins: `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(UNREAD_RESPONSES), reads: false },
 ];
 
 /** Opens many slow connections and checks that others are still served. */

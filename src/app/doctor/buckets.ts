@@ -1,7 +1,7 @@
 // Runs the check of object-store.ts on the buckets that the settings name.
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
-import { ANSWER_TIMEOUT_MS, boundedBytes } from "../../platform/object-store/requests.ts";
+import { boundedBytes, RESPONSE_TIMEOUT_MS } from "../../platform/object-store/requests.ts";
 import { createOutbound, type Outbound } from "../../platform/outbound/outbound.ts";
 import { configuredOrigin } from "../installation/origin.ts";
 import {
@@ -47,7 +47,11 @@ const requesterOf =
     const tls = { ca: storeCaOf(config), linkLocal: "allowed" } as const;
     const headers = { "accept-encoding": "identity" };
     try {
-      const response = await outbound.fetch(destination, url, { timeoutMs: ANSWER_TIMEOUT_MS, headers, tls });
+      const response = await outbound.fetch(destination, url, {
+        timeoutMs: RESPONSE_TIMEOUT_MS,
+        headers,
+        tls,
+      });
       return { status: response.status, bytes: await boundedBytes(response) };
     } catch {
       return undefined;

@@ -93,7 +93,7 @@ export async function checkIssuer(check: Check, server: NamedServer, discovery: 
 /** @param reply a response that is not cached, just received */
 export function checkClock(check: Check, { headers, durationMs }: Reply, clock: Clock): Finding {
   const serverMs = Date.parse(headers.date ?? "");
-  if (Number.isNaN(serverMs)) return check.skipped("the answer has no header Date");
+  if (Number.isNaN(serverMs)) return check.skipped("the response has no header Date");
   const halfSecond = SECOND_MS / 2; // the header has whole seconds
   const differenceMs = serverMs + halfSecond - (clock.nowMs() - durationMs / 2);
   const distanceMs = Math.abs(differenceMs);

@@ -82,7 +82,7 @@ function notJson(path: string, status: number, body: string): DomainError {
   return new DomainError(
     "unavailable",
     "probe.not_json",
-    `${path} answered ${status} with ${kind} instead of JSON: the answer is from another server or a proxy`,
+    `${path} answered ${status} with ${kind} instead of JSON: the response is from another server or a proxy`,
     {
       hint: "check the address, and configure the proxy to pass every path on to the service without its own sign-in",
     },

@@ -20,7 +20,7 @@ import { isLoopbackName, type Reached, reach } from "./reach.ts";
 export const PROBE_LIMITS: NamedServerLimits = {
   resolveMs: 10_000,
   connectMs: 10_000,
-  answerMs: 15_000,
+  responseMs: 15_000,
   bodyBytesMax: 4 * 1024 * 1024,
 };
 

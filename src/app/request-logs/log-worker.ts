@@ -5,6 +5,6 @@ import { LogThread } from "../../domain/inference/log/writing/log-thread.ts";
 
 const thread = new LogThread({
   file: workerData.file,
-  send: (answer) => parentPort?.postMessage(answer),
+  send: (response) => parentPort?.postMessage(response),
 });
 parentPort?.on("message", (message) => thread.receive(message));

@@ -3,10 +3,10 @@ import { Worker } from "node:worker_threads";
 import type { StartLogThread } from "../../domain/inference/log/writing/log-client.ts";
 
 /** See StartLogThread. */
-export const startLogThread: StartLogThread = (file, { onAnswer, onEnd }) => {
+export const startLogThread: StartLogThread = (file, { onResponse, onEnd }) => {
   const worker = new Worker(new URL("./log-worker.ts", import.meta.url), { workerData: { file } });
   const ended = Promise.withResolvers<unknown>();
-  worker.on("message", onAnswer);
+  worker.on("message", onResponse);
   worker.on("error", ended.resolve);
   worker.on("exit", (code) => ended.resolve(`exit code ${code}`));
   void ended.promise.then(onEnd);

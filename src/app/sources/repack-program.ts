@@ -5,7 +5,7 @@ import { type Repacked, type RepackTask, repack } from "../../domain/catalog/mir
 import { yieldToRequests } from "../../platform/programs/priority.ts";
 import { type Failure, failureOf } from "../../platform/task-thread.ts";
 
-export type RepackAnswer = { result: Repacked } | Failure;
+export type RepackResponse = { result: Repacked } | Failure;
 
 const USAGE = 2;
 const STARTED_BY_HAND = `error: only the service makes archives of commits in this way
@@ -20,7 +20,7 @@ export async function answerRepackTask(): Promise<number> {
     return USAGE;
   }
   yieldToRequests();
-  await Bun.write(Bun.stdout, JSON.stringify(await answerTo(task)));
+  await Bun.write(Bun.stdout, JSON.stringify(await respondTo(task)));
   return 0;
 }
 
@@ -34,7 +34,7 @@ function taskIn(text: string): RepackTask | undefined {
   }
 }
 
-async function answerTo(task: RepackTask): Promise<RepackAnswer> {
+async function respondTo(task: RepackTask): Promise<RepackResponse> {
   try {
     return { result: await repack(task) };
   } catch (error) {

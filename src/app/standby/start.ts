@@ -56,7 +56,7 @@ export const newTerm = (number: number, ids: Ids): OwnTerm => ({
 async function termsIn(store: ReplicaStore, log: Log): Promise<readonly string[] | undefined> {
   try {
     const terms = await within(STORE_WAIT_MS, listTerms(store));
-    if (terms === undefined) log.warning("standby.store_unreachable", { message: "no answer in time" });
+    if (terms === undefined) log.warning("standby.store_unreachable", { message: "no response in time" });
     return terms;
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

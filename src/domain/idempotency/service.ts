@@ -11,13 +11,13 @@ import { type SealedSecrets, sealedRows } from "../shared/sealed-secrets.ts";
 import * as store from "./store.ts";
 
 /** How long a repetition gets the same response. */
-export const ANSWER_RETENTION_MS = DAY_MS;
+export const RESPONSE_RETENTION_MS = DAY_MS;
 /** Maximum characters of a key. */
 export const KEY_CHARACTERS_MAX = 255;
 /** Maximum number of stored responses for one caller. */
-export const ANSWERS_PER_CALLER_MAX = 1_000;
+export const RESPONSES_PER_CALLER_MAX = 1_000;
 /** Maximum bytes of one stored response. */
-export const ANSWER_BYTES_MAX = 16 * 1024;
+export const RESPONSE_BYTES_MAX = 16 * 1024;
 const SWEEP_BATCH_ROWS = 500;
 
 const KEY = new RegExp(`^[\\x21-\\x7e]{1,${KEY_CHARACTERS_MAX}}$`);
@@ -61,10 +61,10 @@ export class Idempotency {
     refuseMore(tx, { callerId, nowMs });
     const response = create();
     const text = form.write(response);
-    invariant(Buffer.byteLength(text) <= ANSWER_BYTES_MAX, "a stored response is small");
+    invariant(Buffer.byteLength(text) <= RESPONSE_BYTES_MAX, "a stored response is small");
     const sealedResponse = sealing.seal(text, contextOf({ id }));
-    const expiresAtMs = nowMs + ANSWER_RETENTION_MS;
-    store.put(tx, { id, callerId, requestDigest, sealedAnswer: sealedResponse, expiresAtMs });
+    const expiresAtMs = nowMs + RESPONSE_RETENTION_MS;
+    store.put(tx, { id, callerId, requestDigest, sealedResponse: sealedResponse, expiresAtMs });
     return response;
   }
 
@@ -90,7 +90,7 @@ export class Idempotency {
     const { clock, sealing } = this.dependencies;
     const kept = store.findOpen(connection, { id, nowMs: clock.nowMs() });
     if (kept && kept.requestDigest !== requestDigest) throw keyReused();
-    return kept && sealing.open(kept.sealedAnswer, contextOf(kept));
+    return kept && sealing.open(kept.sealedResponse, contextOf(kept));
   }
 
   /** Removes expired responses, a batch in each transaction. @returns how many */
@@ -127,9 +127,9 @@ function checkKey(key: string): void {
 /** @throws DomainError `idempotency.too_many_keys` */
 function refuseMore(connection: Connection, caller: { callerId: string; nowMs: number }): void {
   const { total, firstExpiresAtMs } = store.openOf(connection, caller);
-  if (total < ANSWERS_PER_CALLER_MAX) return;
+  if (total < RESPONSES_PER_CALLER_MAX) return;
   const retryAfterSeconds = Math.ceil((firstExpiresAtMs - caller.nowMs) / 1_000);
-  const message = `at most ${ANSWERS_PER_CALLER_MAX} responses are stored for this caller; try again when one has expired, or send no Idempotency-Key`;
+  const message = `at most ${RESPONSES_PER_CALLER_MAX} responses are stored for this caller; try again when one has expired, or send no Idempotency-Key`;
   throw new DomainError("too_many", "idempotency.too_many_keys", message, { retryAfterSeconds });
 }
 

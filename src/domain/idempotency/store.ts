@@ -50,7 +50,7 @@ export function removeExpired(tx: Tx, { nowMs, limit }: { nowMs: number; limit: 
 export const sealedResponses = sealedRowsStore({
   table: answers,
   id: answers.id,
-  sealed: answers.sealedAnswer,
+  sealed: answers.sealedResponse,
 });
 
 /** @returns how many responses of a caller were removed */

@@ -5,6 +5,6 @@ export const idempotentResponses = sqliteTable("idempotent_answers", {
   id: text("id").primaryKey(),
   callerId: text("caller_id").notNull(),
   requestDigest: text("request_digest").notNull(),
-  sealedAnswer: text("sealed_answer").notNull(),
+  sealedResponse: text("sealed_answer").notNull(),
   expiresAtMs: integer("expires_at_ms").notNull(),
 });

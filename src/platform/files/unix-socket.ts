@@ -33,7 +33,7 @@ function connectTo(path: string): Promise<string> {
   return promise;
 }
 
-const ANSWER_LIMIT_MS = 5_000;
+const RESPONSE_LIMIT_MS = 5_000;
 
 /** @returns what is wrong with the service on the socket; undefined if it passes the health check */
 export async function healthFault(
@@ -43,12 +43,12 @@ export async function healthFault(
   try {
     const { status } = await fetch(`${hasTls ? "https" : "http"}://localhost/health`, {
       unix: path,
-      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      signal: AbortSignal.timeout(RESPONSE_LIMIT_MS),
       tls: { rejectUnauthorized: false }, // the certificate is for the public name; the socket file is trusted
     });
     return status === 200 ? undefined : `status ${status}`;
   } catch (error) {
-    return codeOf(error) ?? "no answer";
+    return codeOf(error) ?? "no response";
   }
 }
 

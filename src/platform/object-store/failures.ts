@@ -38,7 +38,7 @@ export function networkFailure(error: unknown): StoreFailure {
   const cause = error instanceof DomainError ? (error.cause ?? error) : error;
   if (cause instanceof DomainError) return new StoreFailure(cause.reason);
   const name = cause instanceof Error ? (codeOf(cause) ?? cause.name) : "unknown";
-  return new StoreFailure(`no answer (${name})`);
+  return new StoreFailure(`no response (${name})`);
 }
 
 const unavailable = (reason: string, message: string, cause: StoreFailure): DomainError =>

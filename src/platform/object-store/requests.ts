@@ -10,12 +10,12 @@ import { failureIn, invalid, networkFailure, refused, StoreFailure, unreachable 
 import { errorCodeIn } from "./listing.ts";
 
 /** for the headers of a response, and for a body that is not an object; all attempts together */
-export const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
+export const RESPONSE_TIMEOUT_MS = 10 * SECOND_MS;
 /** for a whole object of up to 128 MiB, in either direction: 18 Mbit/s */
 export const TRANSFER_TIMEOUT_MS = 60 * SECOND_MS;
 const TRANSFER_BYTES = 128 * 1024 * 1024;
 /** of a response that is not an object: a list of 1,000 keys has at most about 1.5 MB */
-export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 
 export const STORE_OPERATIONS = ["head", "get", "put", "delete", "list", "head_bucket"] as const;
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
@@ -42,8 +42,8 @@ export interface RequestDependencies {
   /** PEM certificates that are trusted in addition to the built-in ones */
   ca?: string | undefined;
   observe?: ((call: StoreCall) => void) | undefined;
-  /** default: ANSWER_TIMEOUT_MS */
-  answerTimeoutMs?: number | undefined;
+  /** default: RESPONSE_TIMEOUT_MS */
+  responseTimeoutMs?: number | undefined;
 }
 
 export interface StoreMessage {
@@ -98,10 +98,10 @@ export class StoreRequests {
 
   /** A streamed body is used up after the first attempt. */
   async #attempts(message: StoreMessage): Promise<Response | undefined> {
-    const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = this.dependencies;
-    const deadlineMs = performance.now() + answerTimeoutMs;
+    const { responseTimeoutMs = RESPONSE_TIMEOUT_MS } = this.dependencies;
+    const deadlineMs = performance.now() + responseTimeoutMs;
     try {
-      return await this.#attempt(message, answerTimeoutMs);
+      return await this.#attempt(message, responseTimeoutMs);
     } catch (error) {
       const leftMs = Math.floor(deadlineMs - performance.now());
       const isRepeatable = error instanceof DomainError && error.reason === "object_store.unreachable";
@@ -111,8 +111,8 @@ export class StoreRequests {
     }
   }
 
-  async #attempt(message: StoreMessage, answerTimeoutMs: number): Promise<Response | undefined> {
-    const response = await this.#answer(message, answerTimeoutMs);
+  async #attempt(message: StoreMessage, responseTimeoutMs: number): Promise<Response | undefined> {
+    const response = await this.#answer(message, responseTimeoutMs);
     this.#noteClock(response);
     const { status } = response;
     if (response.ok) {
@@ -131,14 +131,14 @@ export class StoreRequests {
   /** The headers must arrive within the limit of a response; the body of a transfer may take longer. */
   async #answer(
     { method, url, headers, body, transferTimeoutMs, signal }: StoreMessage,
-    answerTimeoutMs: number,
+    responseTimeoutMs: number,
   ): Promise<Response> {
     const { outbound, destination, ca } = this.dependencies;
     const signedUrl = url();
     const silence = new AbortController();
     const timer = setTimeout(
       () => silence.abort(new DOMException("silent", "TimeoutError")),
-      answerTimeoutMs,
+      responseTimeoutMs,
     );
     const [whole, pieces] = body instanceof Uint8Array ? [body] : [undefined, body];
     const source = pieces && new Source(pieces, () => timer.refresh());
@@ -148,7 +148,7 @@ export class StoreRequests {
         method,
         headers: { "accept-encoding": "identity", ...headers },
         ...(sent && { body: sent }),
-        timeoutMs: transferTimeoutMs ?? answerTimeoutMs,
+        timeoutMs: transferTimeoutMs ?? responseTimeoutMs,
         signal: signal ? AbortSignal.any([silence.signal, signal]) : silence.signal,
         tls: { ca, linkLocal: "allowed" },
         decompress: false,
@@ -203,13 +203,14 @@ const OUTCOMES: Readonly<Record<string, StoreOutcome>> = {
 const outcomeOf = (error: unknown): StoreOutcome =>
   (error instanceof DomainError ? OUTCOMES[error.reason] : undefined) ?? "unreachable";
 
-/** @throws DomainError `object_store.invalid` for more than ANSWER_BYTES_MAX; `object_store.unreachable` */
+/** @throws DomainError `object_store.invalid` for more than RESPONSE_BYTES_MAX; `object_store.unreachable` */
 export async function boundedBytes(response: Response): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const piece of bytesOf(response)) {
     sizeBytes += piece.length;
-    if (sizeBytes > ANSWER_BYTES_MAX) throw invalid(`the response has more than ${ANSWER_BYTES_MAX} bytes`);
+    if (sizeBytes > RESPONSE_BYTES_MAX)
+      throw invalid(`the response has more than ${RESPONSE_BYTES_MAX} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

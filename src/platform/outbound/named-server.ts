@@ -14,7 +14,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { connect, isIP } from "node:net";
 import { getCACertificates, connect as tlsConnect } from "node:tls";
 import { codeOf } from "../errors.ts";
-import { asFault, codeText, fault, tooSlow, withinTime } from "./named-server-faults.ts";
+import { asFault, codeText, fault, tooSlow, withinTime } from "./named-server-errors.ts";
 import { chainOf, type PeerCertificate } from "./peer-certificates.ts";
 
 /** Upper bounds of every step. */
@@ -23,7 +23,7 @@ export interface NamedServerLimits {
   /** for a TCP connection, including a TLS handshake */
   connectMs: number;
   /** for a response with its body, and for a whole event stream */
-  answerMs: number;
+  responseMs: number;
   /** size of a body or of an event stream */
   bodyBytesMax: number;
 }
@@ -240,12 +240,12 @@ export class NamedServer implements Disposable {
   }
 
   async #answered<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { answerMs } = this.options.limits;
-    const signal = AbortSignal.timeout(answerMs);
+    const { responseMs } = this.options.limits;
+    const signal = AbortSignal.timeout(responseMs);
     try {
       return await work(signal);
     } catch (error) {
-      if (signal.aborted) throw tooSlow("the response did not end", answerMs);
+      if (signal.aborted) throw tooSlow("the response did not end", responseMs);
       throw asFault(error, "failed", "the request failed");
     }
   }

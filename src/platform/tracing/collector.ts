@@ -11,7 +11,7 @@ import type { Delivered } from "./span-queue.ts";
 
 export const SEND_TIMEOUT_MS = 10 * SECOND_MS;
 /** Maximum size of a response, which only reports how many spans were rejected. */
-export const ANSWER_BYTES_MAX = 64 * 1024;
+export const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Another attempt may succeed (the protocol, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
@@ -62,7 +62,7 @@ export const collector =
 
 /** @returns the number of rejected spans in a partial success; 0 if the response cannot be read */
 async function refusedIn(response: Response): Promise<number> {
-  if (Number(response.headers.get("content-length") ?? ANSWER_BYTES_MAX + 1) > ANSWER_BYTES_MAX) {
+  if (Number(response.headers.get("content-length") ?? RESPONSE_BYTES_MAX + 1) > RESPONSE_BYTES_MAX) {
     await discardBody(response);
     return 0;
   }

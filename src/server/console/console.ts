@@ -15,7 +15,7 @@ import { type Fields, OWNER_FIELD } from "./frame/kept-fields.tsx";
 import { type Feature, type NavigationGroup, type Needs, navigationFor } from "./frame/navigation.ts";
 import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
 import { failedPage, forbiddenPage, staleFormPage, tooLongPage, unconfirmedPage } from "./frame/refusals.tsx";
-import { htmlAnswer } from "./html-response.ts";
+import { htmlResponse } from "./html-response.ts";
 import { hasUnknownColumns } from "./list/unknown-columns.ts";
 import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
@@ -252,7 +252,7 @@ function createFrame(context: RouteContext, browser: Browser) {
     const html = renderConsole(page, { reader, chrome, notice });
     const cookies = [...(page.cookies ?? []), ...(notice ? [shownNoticeCookie(baseUrl())] : [])];
     const { logoUrl, faviconUrl } = chrome.branding;
-    return htmlAnswer(reader.request, html, { ...page, cookies, images: [logoUrl, faviconUrl] });
+    return htmlResponse(reader.request, html, { ...page, cookies, images: [logoUrl, faviconUrl] });
   };
 
   /** The same refusal of a role as in the guard of the API, for the log. */

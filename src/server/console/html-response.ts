@@ -41,7 +41,7 @@ function consolePolicy(images: readonly (string | null)[]): string {
 }
 
 /** @returns the page, compressed if the browser asks for gzip. Form tokens are masked, so compression reveals none of them (BREACH). */
-export function htmlAnswer(
+export function htmlResponse(
   request: Request,
   html: string,
   { status = 200, cookies = [], images = [], isScriptFree }: HtmlOptions = {},

@@ -89,11 +89,11 @@ export function prepareUnchanged(
  * the clock
  */
 export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedResponse {
-  let prepared: { text: string; answer: PreparedResponse } | undefined;
+  let prepared: { text: string; response: PreparedResponse } | undefined;
   return () => {
     const text = current();
-    if (prepared?.text !== text) prepared = { text, answer: prepareResponse(Buffer.from(text), headers) };
-    return prepared.answer;
+    if (prepared?.text !== text) prepared = { text, response: prepareResponse(Buffer.from(text), headers) };
+    return prepared.response;
   };
 }
 
@@ -175,7 +175,7 @@ const stale = (etag: string, places: readonly string[]): HttpError =>
 /** OpenAPI parameter of reads. */
 export const IF_NONE_MATCH: HeaderParameter = {
   name: "If-None-Match",
-  description: "The ETag of an earlier answer; 304 without a body if nothing has changed since then",
+  description: "The ETag of an earlier response; 304 without a body if nothing has changed since then",
   schema: { type: "string" },
   answers: { 304: { description: "Unchanged since the ETag in If-None-Match" } },
 };

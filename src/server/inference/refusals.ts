@@ -148,7 +148,7 @@ const TEXTS = {
   "inference.upstream_bad_head": {
     status: 502,
     message:
-      "upstream request failed: the answer of the model gateway is not valid; tell your administrator.",
+      "upstream request failed: the response of the model gateway is not valid; tell your administrator.",
   },
   "inference.upstream_timeout": {
     status: 504,

@@ -1,6 +1,6 @@
 // The row of the request log for a request that was refused after its token had been verified.
 import { attributionOf } from "../../domain/inference/bodies/attribution.ts";
-import { NO_ANSWER, type RequestRow } from "../../domain/inference/log/record.ts";
+import { NO_RESPONSE, type RequestRow } from "../../domain/inference/log/record.ts";
 import type { ObservedRefusal } from "./handler.ts";
 
 /**
@@ -14,7 +14,7 @@ export function refusedRow(
   if (!claims || !entry) return undefined;
   const tookMs = Math.max(0, nowMs - arrivedAtMs);
   return {
-    ...NO_ANSWER,
+    ...NO_RESPONSE,
     ...attributionOf(request.headers, entry.path),
     id: requestId,
     userId: claims.userId,

@@ -3,7 +3,7 @@
 /** The runtime reports it to the listener, which does not count it as a failure of ours. */
 export class ConnectionReset extends Error {
   constructor() {
-    super("the answer was ended before it was complete");
+    super("the response was ended before it was complete");
     this.name = "ConnectionReset";
   }
 }

@@ -7,11 +7,11 @@ import { BucketCounts } from "./bucket-counts.ts";
 
 const RESPONSES = {
   name: "quartermaster_http_requests_total",
-  help: "Answers by route, method and status",
+  help: "Responses by route, method and status",
 };
 const DURATIONS = {
   name: "quartermaster_http_request_duration_seconds",
-  help: "Time to the head of the answer",
+  help: "Time to the head of the response",
 };
 const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];

@@ -96,13 +96,13 @@ export function brandingImageRoutes({ router, domain: { branding }, baseUrl }: R
 
 /** @returns a function that returns the response with the image, prepared once per change; it throws HttpError 404 if there is none */
 function createReader(branding: RouteContext["domain"]["branding"], kind: ImageKind): () => PreparedResponse {
-  let prepared: { revision: number; answer: PreparedResponse | undefined } | undefined;
+  let prepared: { revision: number; response: PreparedResponse | undefined } | undefined;
   return () => {
     const revision = branding.revision();
     if (prepared?.revision !== revision)
-      prepared = { revision, answer: prepare(branding.currentImage(kind)) };
-    if (!prepared.answer) throw new HttpError(404, `branding.no_${kind}`, `no ${kind} was uploaded`);
-    return prepared.answer;
+      prepared = { revision, response: prepare(branding.currentImage(kind)) };
+    if (!prepared.response) throw new HttpError(404, `branding.no_${kind}`, `no ${kind} was uploaded`);
+    return prepared.response;
   };
 }
 

@@ -29,18 +29,18 @@ const BrandingUpdate = Type.Object(
 
 export function brandingRoutes({ router, domain }: RouteContext) {
   const { branding } = domain;
-  let prepared: { revision: number; answer: PreparedResponse } | undefined;
+  let prepared: { revision: number; response: PreparedResponse } | undefined;
 
   const current = (): PreparedResponse => {
     const revision = branding.revision();
-    if (prepared?.revision === revision) return prepared.answer;
+    if (prepared?.revision === revision) return prepared.response;
     const shown = toBranding(branding.current());
     const response = prepareResponse(Buffer.from(JSON.stringify(shown)), {
       contentType: "application/json",
       cacheControl: "public, no-cache",
       etag: recordTag(shown),
     });
-    prepared = { revision, answer: response };
+    prepared = { revision, response };
     return response;
   };
 

@@ -86,8 +86,8 @@ test("a missing bucket and a store that does not answer get different findings",
     "failed: the object store refused the request: status 404 NoSuchBucket",
   ]);
   server.instead = () => new Promise<Response>(() => {});
-  expect(await findings(server, {}, { answerTimeoutMs: 100 })).toEqual([
-    "failed: the object store is not available: no answer (TimeoutError)",
+  expect(await findings(server, {}, { responseTimeoutMs: 100 })).toEqual([
+    "failed: the object store is not available: no response (TimeoutError)",
   ]);
 });
 

@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 
 /** For peers that never respond. Other peers get the timeout of the product, because the machine may be busy. */
-const SHORT = { ...PROBE_LIMITS, connectMs: 500, answerMs: 200 };
+const SHORT = { ...PROBE_LIMITS, connectMs: 500, responseMs: 200 };
 
 async function probed(
   origin: string,

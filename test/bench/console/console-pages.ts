@@ -25,7 +25,7 @@ const PAINTS = 5;
 const KB = 1_024;
 
 /** @returns the 95th percentile of the whole response of each list, and its size */
-export async function measureAnswers({ origin, lists, cookies }: ConsoleSite): Promise<Figure[]> {
+export async function measureResponses({ origin, lists, cookies }: ConsoleSite): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const path of lists) {
     const ask = async (encoding: string) => {

@@ -15,7 +15,7 @@ import { compareAlternating, median } from "../tools/compare.ts";
 import { administratorOf, openBeside, temporaryDirectory } from "../tools/installation.ts";
 import { measureBulk } from "./console-bulk.ts";
 import { measureFetches } from "./console-fetches.ts";
-import { measureAnswers, measurePaint, measureRendering } from "./console-pages.ts";
+import { measurePaint, measureRendering, measureResponses } from "./console-pages.ts";
 import { measureAdminStreams, measureFilesOfRows, measureScale } from "./console-scale.ts";
 import { ADMINISTRATORS, type ConsoleSite, startConsoleSite } from "./console-site.ts";
 
@@ -34,7 +34,7 @@ export async function measureConsole(): Promise<Figure[]> {
   const site = await startConsoleSite(directory.path, turns.env);
   try {
     return [
-      ...(await measureAnswers(site)),
+      ...(await measureResponses(site)),
       measureRendering(site),
       ...(await measureTurns(site, turns.longest)),
       ...(await measureScale(site, turns.longest)),

@@ -27,13 +27,13 @@ export async function measureSessionPages(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);
   await using site = await startListSite(`${directory.path}/many`, MANY, turns.env);
-  await measureAnswers(site, "administrator", ""); // compiles code that the others use
+  await measureResponses(site, "administrator", ""); // compiles code that the others use
   const figures: Figure[] = [];
   for (const who of ["administrator", "member"] as const)
     for (const [what, query] of Object.entries(LISTS)) {
       const measured = { late: Number.NaN, bytes: 0 };
       const turn = await turns.longest(async () => {
-        Object.assign(measured, await measureAnswers(site, who, query));
+        Object.assign(measured, await measureResponses(site, who, query));
       });
       const { late, bytes } = measured;
       const of = `sessions, ${what}, ${who}`;
@@ -46,7 +46,11 @@ export async function measureSessionPages(): Promise<Figure[]> {
   return [...figures, ...(await measureFile(site, turns.longest))];
 }
 
-async function measureAnswers({ origin, cookies }: ListSite, who: keyof ListSite["cookies"], query: string) {
+async function measureResponses(
+  { origin, cookies }: ListSite,
+  who: keyof ListSite["cookies"],
+  query: string,
+) {
   const times: number[] = [];
   let bytes = 0;
   for (let visit = 0; visit < WARM_UPS + TIMES; visit++) {

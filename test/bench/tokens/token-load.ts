@@ -7,7 +7,7 @@ import {
   statusRequest,
   workstationAt,
 } from "../fleet/fleet-requests.ts";
-import { encodeRequest, readAnswer } from "../tools/load.ts";
+import { encodeRequest, readResponse } from "../tools/load.ts";
 
 /** Read from standard input, as JSON. */
 export interface TokenPlan extends FleetTraffic {
@@ -102,7 +102,7 @@ class TokenRun {
   #receive(socket: Bun.Socket<Connection>, bytes: Buffer): void {
     const { data } = socket;
     data.received = data.received.length === 0 ? bytes : Buffer.concat([data.received, bytes]);
-    const answer = readAnswer(data.received, false);
+    const answer = readResponse(data.received, false);
     if (!answer) return;
     data.received = NOTHING;
     this.#statuses[answer.status] = (this.#statuses[answer.status] ?? 0) + 1;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { compareAlternating, median } from "./compare.ts";
-import { readAnswer, runLoad } from "./load.ts";
+import { readResponse, runLoad } from "./load.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text.replaceAll("\n", "\r\n"));
 
@@ -11,14 +11,14 @@ test.each([
 ])("a response with %s is complete at its last byte", (_, text) => {
   const whole = bytes(text);
   for (let length = 0; length < whole.length; length++) {
-    expect(readAnswer(whole.subarray(0, length), false)).toBeUndefined();
+    expect(readResponse(whole.subarray(0, length), false)).toBeUndefined();
   }
-  expect(readAnswer(Buffer.concat([whole, bytes("HTTP")]), false)?.length).toBe(whole.length);
+  expect(readResponse(Buffer.concat([whole, bytes("HTTP")]), false)?.length).toBe(whole.length);
 });
 
 test("the response to HEAD has no body, regardless of its declared length", () => {
   const head = bytes("HTTP/1.1 200 OK\nContent-Length: 5\n\n");
-  expect(readAnswer(head, true)).toEqual({ status: 200, length: head.length });
+  expect(readResponse(head, true)).toEqual({ status: 200, length: head.length });
 });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   "HTTP/1.1 200 OK\n\nuntil the end",
   "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\nzz\n",
 ])("a response that cannot be measured is refused: %j", (text) => {
-  expect(() => readAnswer(bytes(text), false)).toThrow();
+  expect(() => readResponse(bytes(text), false)).toThrow();
 });
 
 test("a run counts responses by status", async () => {

@@ -56,7 +56,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
  * @throws if the bytes are not an HTTP/1.1 response, or its length is known only at the end of the connection
  * @source RFC 9112 sections 4, 6.3 and 7.1
  */
-export function readAnswer(bytes: Buffer, toHead: boolean): Answer | undefined {
+export function readResponse(bytes: Buffer, toHead: boolean): Answer | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
   const head = bytes.toString("latin1", 0, headEnd);
@@ -222,7 +222,7 @@ class LoadRun {
     const { data } = socket;
     const whole = data.received.length === 0 ? bytes : Buffer.concat([data.received, bytes]);
     try {
-      const answer = readAnswer(whole, data.toHead);
+      const answer = readResponse(whole, data.toHead);
       if (!answer) {
         data.received = whole;
         return;

@@ -1,7 +1,7 @@
 // Requests at a constant rate, whether or not a server keeps up: every latency counts from the moment a request was due, so that a
 // stall is visible in all requests that had to wait and not in one. They share a pool of connections, as behind a reverse proxy; a
 // request without a free connection waits. Run as a process, it sends the requests of a plan in turn.
-import { encodeRequest, type LoadRequest, readAnswer } from "./load.ts";
+import { encodeRequest, type LoadRequest, readResponse } from "./load.ts";
 
 const CONNECTIONS = 256;
 /** how long responses may take after the last request */
@@ -119,7 +119,7 @@ export class PacedRun {
   #receive(socket: Socket, bytes: Buffer): void {
     const { data } = socket;
     data.received = data.received.length === 0 ? bytes : Buffer.concat([data.received, bytes]);
-    const answer = readAnswer(data.received, false);
+    const answer = readResponse(data.received, false);
     if (!answer || !data.awaited) return;
     this.#latenciesMs.push(performance.now() - data.awaited.dueAtMs);
     this.#statuses[answer.status] = (this.#statuses[answer.status] ?? 0) + 1;

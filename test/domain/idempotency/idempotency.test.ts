@@ -1,7 +1,7 @@
 // The size of one stored response. Keys, repetitions and their number are tested in test/server/http/idempotency.test.ts.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { ANSWER_BYTES_MAX, Idempotency } from "../../../src/domain/idempotency/service.ts";
+import { Idempotency, RESPONSE_BYTES_MAX } from "../../../src/domain/idempotency/service.ts";
 import { openSealing } from "../../../src/platform/crypto/sealing.ts";
 import { createIdentityWorld } from "../../support/identity-world.ts";
 
@@ -18,6 +18,6 @@ test("a response above the limit is a bug, and nothing is created", async () => 
     const response = await world.db.write((tx) => idempotency.once(tx, actor, once), "unobserved");
     return Buffer.byteLength(response);
   };
-  for (const bytes of [ANSWER_BYTES_MAX - 1, ANSWER_BYTES_MAX]) expect(await bytesOf(bytes)).toBe(bytes);
-  await expect(bytesOf(ANSWER_BYTES_MAX + 1)).rejects.toThrow("a stored response is small");
+  for (const bytes of [RESPONSE_BYTES_MAX - 1, RESPONSE_BYTES_MAX]) expect(await bytesOf(bytes)).toBe(bytes);
+  await expect(bytesOf(RESPONSE_BYTES_MAX + 1)).rejects.toThrow("a stored response is small");
 });

@@ -69,7 +69,7 @@ describe("operations", () => {
 
   test("fewer bytes than announced are never stored", async () => {
     await using server = createS3Server();
-    const bucket = bucketAt(server.origin, { answerTimeoutMs: 300 });
+    const bucket = bucketAt(server.origin, { responseTimeoutMs: 300 });
     const { bytes, ...upload } = uploadOf("hello");
     expect((await refusalOf(bucket.put(upload, piecesOf(bytes.subarray(0, 2))))).reason).toStartWith(
       "object_store.",

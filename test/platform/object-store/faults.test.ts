@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Bucket } from "../../../src/platform/object-store/bucket.ts";
 import { errorCodeIn, parseListing } from "../../../src/platform/object-store/listing.ts";
-import { ANSWER_BYTES_MAX, ANSWER_TIMEOUT_MS } from "../../../src/platform/object-store/requests.ts";
+import { RESPONSE_BYTES_MAX, RESPONSE_TIMEOUT_MS } from "../../../src/platform/object-store/requests.ts";
 import { createConnectProxy } from "../../support/network/connect-proxy.ts";
 import { certify } from "../../support/network/private-ca.ts";
 import { refusalOf } from "../../support/object-store/refusal.ts";
@@ -13,7 +13,7 @@ import { createS3Server, TEST_KEYS } from "../../support/object-store/s3-server.
 import { credentialsOf, bucketAt as testBucketAt } from "../../support/object-store/test-bucket.ts";
 
 const bucketAt = (origin: string, options: Parameters<typeof testBucketAt>[1] = {}): Bucket =>
-  testBucketAt(origin, { answerTimeoutMs: 2_000, ...options });
+  testBucketAt(origin, { responseTimeoutMs: 2_000, ...options });
 
 const sockets = new Set<Socket>();
 afterEach(() => {
@@ -49,10 +49,10 @@ describe("a store that does not respond", () => {
     await using server = await rawServer((_, count) => {
       connections = count;
     });
-    const { reason, logged } = await refusalOf(bucketAt(server.origin, { answerTimeoutMs: 150 }).check());
+    const { reason, logged } = await refusalOf(bucketAt(server.origin, { responseTimeoutMs: 150 }).check());
     expect([reason, connections]).toEqual(["object_store.unreachable", 1]);
     expect(logged).toContain("TimeoutError");
-    expect(ANSWER_TIMEOUT_MS).toBe(10_000);
+    expect(RESPONSE_TIMEOUT_MS).toBe(10_000);
   });
 
   test("a body that stalls ends a list within the limit", async () => {
@@ -60,7 +60,7 @@ describe("a store that does not respond", () => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n<?xml");
     });
     const { reason } = await refusalOf(
-      bucketAt(server.origin, { answerTimeoutMs: 150 }).list({ prefix: "" }),
+      bucketAt(server.origin, { responseTimeoutMs: 150 }).list({ prefix: "" }),
     );
     expect(reason).toBe("object_store.unreachable");
   });
@@ -163,9 +163,9 @@ describe("a store that responds wrongly", () => {
       server.instead = () => new Response(sized(bytes));
       return bucketAt(server.origin).list({ prefix: "" });
     };
-    expect((await listOf(ANSWER_BYTES_MAX - 1)).objects).toEqual([]);
-    expect((await listOf(ANSWER_BYTES_MAX)).objects).toEqual([]);
-    expect((await refusalOf(listOf(ANSWER_BYTES_MAX + 1))).reason).toBe("object_store.invalid");
+    expect((await listOf(RESPONSE_BYTES_MAX - 1)).objects).toEqual([]);
+    expect((await listOf(RESPONSE_BYTES_MAX)).objects).toEqual([]);
+    expect((await refusalOf(listOf(RESPONSE_BYTES_MAX + 1))).reason).toBe("object_store.invalid");
   });
 
   test("a multipart digest is not the digest of the object", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../../src/platform/secret.ts";
-import { ANSWER_BYTES_MAX, collector } from "../../../src/platform/tracing/collector.ts";
+import { collector, RESPONSE_BYTES_MAX } from "../../../src/platform/tracing/collector.ts";
 import {
   BATCH_SPANS_MAX,
   type Delivered,
@@ -122,7 +122,7 @@ test.each([
   [200, { partialSuccess: { rejectedSpans: "2" } }, { sent: 1, waiting: 0, error: null }, 2],
   [200, { partialSuccess: { rejectedSpans: "99" } }, { sent: 0, waiting: 0, error: null }, 3],
   [200, "not what it should be", { sent: 3, waiting: 0, error: null }, 0],
-  [200, "x".repeat(ANSWER_BYTES_MAX), { sent: 3, waiting: 0, error: null }, 0],
+  [200, "x".repeat(RESPONSE_BYTES_MAX), { sent: 3, waiting: 0, error: null }, 0],
   [400, {}, { sent: 0, waiting: 0, error: "the collector answered 400" }, 3],
   [401, {}, { sent: 0, waiting: 0, error: "the collector answered 401" }, 3],
   [503, {}, { sent: 0, waiting: 3, error: "the collector answered 503" }, 0],

@@ -1,6 +1,6 @@
 // CON-24: a list as a CSV file.
 import { describe, expect, test } from "bun:test";
-import { CSV_ROWS_MAX, csvAnswer, csvCell } from "../../../src/server/console/list/csv.ts";
+import { CSV_ROWS_MAX, csvCell, csvResponse } from "../../../src/server/console/list/csv.ts";
 import type { Column } from "../../../src/server/console/list/list.ts";
 
 const COLUMNS: readonly Column<number>[] = [
@@ -16,7 +16,7 @@ function* pagesOf(total: number, size: number) {
 /** @returns the lines of an export, and the rows that were recorded */
 async function exported(total: number, rowsMax?: number) {
   const recorded: number[] = [];
-  const answer = csvAnswer({
+  const answer = csvResponse({
     name: "numbers.csv",
     columns: COLUMNS,
     pages: pagesOf(total, 100),
@@ -69,7 +69,7 @@ describe("CON-24 a CSV file", () => {
 
   test("records an export that was canceled before its first row, once", async () => {
     const recorded: number[] = [];
-    const answer = csvAnswer({
+    const answer = csvResponse({
       name: "numbers.csv",
       columns: COLUMNS,
       pages: pagesOf(100, 100),
@@ -87,7 +87,7 @@ describe("CON-24 a CSV file", () => {
       yield [1, 2];
       throw new Error("the disk is gone");
     };
-    const answer = csvAnswer({
+    const answer = csvResponse({
       name: "numbers.csv",
       columns: COLUMNS,
       pages: failing(),
@@ -102,7 +102,7 @@ describe("CON-24 a CSV file", () => {
 
   test("records the sent rows when the reader disconnects", async () => {
     const recorded: number[] = [];
-    const answer = csvAnswer({
+    const answer = csvResponse({
       name: "numbers.csv",
       columns: COLUMNS,
       pages: pagesOf(1_000_000, 100),

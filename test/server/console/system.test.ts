@@ -1,7 +1,7 @@
 // CON-91 to CON-96: the pages about the installation, over the real domain.
 import { afterAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { ANSWERS_PER_CALLER_MAX } from "../../../src/domain/idempotency/service.ts";
+import { RESPONSES_PER_CALLER_MAX } from "../../../src/domain/idempotency/service.ts";
 import { addJob } from "../../../src/platform/scheduler/store.ts";
 import { jobs } from "../../../src/platform/scheduler/tables.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
@@ -183,7 +183,7 @@ describe("CON-93 the backups", () => {
     const busy = await site.signedIn("admin", { email: "busy@example.com" });
     const expiresAtMs = world.clock.nowMs() + 5_000;
     await world.db.write((tx) => {
-      tx.run(sql`INSERT INTO idempotent_answers WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ANSWERS_PER_CALLER_MAX})
+      tx.run(sql`INSERT INTO idempotent_answers WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RESPONSES_PER_CALLER_MAX})
       SELECT 'row ' || i, ${busy.user.id}, 'x', 'x', ${expiresAtMs} FROM n`);
     });
     const of = consoleBrowser(site, busy);

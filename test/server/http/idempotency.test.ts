@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import {
-  ANSWER_RETENTION_MS,
-  ANSWERS_PER_CALLER_MAX,
   KEY_CHARACTERS_MAX,
+  RESPONSE_RETENTION_MS,
+  RESPONSES_PER_CALLER_MAX,
 } from "../../../src/domain/idempotency/service.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { createTestServer } from "../../support/server.ts";
@@ -48,7 +48,7 @@ test("the same key and body return the same response and create one invitation",
   const answer = await first.json();
   expect([first.status, second.status]).toEqual([201, 201]);
   expect(await second.json()).toEqual(answer);
-  server.world.clock.advance(ANSWER_RETENTION_MS - 1);
+  server.world.clock.advance(RESPONSE_RETENTION_MS - 1);
   const { cookie } = await server.signInAgain(server.admin.user);
   expect(await (await server.invite(KEY, undefined, cookie)).json()).toEqual(answer);
   expect((await (await server.request("GET", "/admin/invitations", { cookie })).json()).total).toBe(1);
@@ -124,10 +124,10 @@ test("refusals are not stored", async () => {
 test("a key can be reused after its response expires, and the cleanup job deletes the response", async () => {
   const server = await createAdministration();
   const { id } = await (await server.invite(KEY)).json();
-  server.world.clock.advance(ANSWER_RETENTION_MS);
+  server.world.clock.advance(RESPONSE_RETENTION_MS);
   const again = await server.signInAgain(server.admin.user);
   expect((await (await server.invite(KEY, undefined, again.cookie)).json()).id).not.toBe(id);
-  server.world.clock.advance(ANSWER_RETENTION_MS);
+  server.world.clock.advance(RESPONSE_RETENTION_MS);
   expect(await server.domain.idempotency.sweep(new AbortController().signal)).toBe(1);
   expect(server.rows()).toBe(0);
 });
@@ -147,9 +147,9 @@ test.each(KEYS)("a key %s", async (_, key, outcome) => {
 });
 
 const AMOUNTS: [kept: number, outcome: string][] = [
-  [ANSWERS_PER_CALLER_MAX - 2, "201"],
-  [ANSWERS_PER_CALLER_MAX - 1, "201"],
-  [ANSWERS_PER_CALLER_MAX, "429 idempotency.too_many_keys"],
+  [RESPONSES_PER_CALLER_MAX - 2, "201"],
+  [RESPONSES_PER_CALLER_MAX - 1, "201"],
+  [RESPONSES_PER_CALLER_MAX, "429 idempotency.too_many_keys"],
 ];
 test.each(AMOUNTS)(
   "a service with %d stored responses answers another request with a key: %s",

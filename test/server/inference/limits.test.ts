@@ -14,7 +14,7 @@ const outcome = async (answer: Promise<Response>) => {
 };
 
 /** Sends the bytes and no more. @returns what came back, up to the end of the searched text */
-async function answerTo(origin: string, bytes: string, until: RegExp): Promise<string> {
+async function respondTo(origin: string, bytes: string, until: RegExp): Promise<string> {
   const { hostname: host, port } = new URL(origin);
   const socket = connect({ host, port: Number(port) });
   socket.write(bytes);
@@ -180,7 +180,7 @@ describe("a declared length", () => {
         `Authorization: Bearer ${token}`,
         ...Array<string>(times).fill("Content-Length: 33554433"),
       ];
-      const text = await answerTo(site.origin, `${head.join("\r\n")}\r\n\r\n{`, /request_id":"[^"]+"}/);
+      const text = await respondTo(site.origin, `${head.join("\r\n")}\r\n\r\n{`, /request_id":"[^"]+"}/);
       expect(text).toStartWith("HTTP/1.1 413");
       expect(text.toLowerCase()).toContain("\r\nconnection: close\r\n");
       expect(text).toContain('"type":"request_too_large"');

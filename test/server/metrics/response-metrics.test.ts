@@ -19,13 +19,13 @@ async function wantedFor(answers: typeof ANSWERS): Promise<string> {
   const registers = [new Registry()];
   const requests = new Counter({
     name: "quartermaster_http_requests_total",
-    help: "Answers by route, method and status",
+    help: "Responses by route, method and status",
     labelNames: ["route", "method", "status"],
     registers,
   });
   const durations = new Histogram({
     name: "quartermaster_http_request_duration_seconds",
-    help: "Time to the head of the answer",
+    help: "Time to the head of the response",
     labelNames: ["route"],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
     registers,

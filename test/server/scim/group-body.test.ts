@@ -16,7 +16,7 @@ import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
 import {
   createScimServer,
   expectRefusal,
-  type ScimAnswered,
+  type ScimResult,
   type ScimServer,
 } from "../../support/scim-server.ts";
 
@@ -45,7 +45,7 @@ const patchText = (list: string, op = '"op":"add"'): string =>
   `{"schemas":["${PATCH_OP}"],"Operations":[{${op},"path":"members","value":[${list}]}]}`;
 
 const memberCount = async (id: string): Promise<number> => (await scim.membersOf(id)).length;
-const detailOf = (answered: ScimAnswered): string => {
+const detailOf = (answered: ScimResult): string => {
   expect(expectRefusal(answered)).toMatch(/^400 /);
   return answered.body.detail;
 };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import type { ScimProfile } from "../../../src/domain/scim/model.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
-import { createScimServer, type ScimAnswered, type ScimServer } from "../../support/scim-server.ts";
+import { createScimServer, type ScimResult, type ScimServer } from "../../support/scim-server.ts";
 
 /** A name of a resource in braces is replaced by its id. */
 interface Step {
@@ -64,14 +64,14 @@ async function send(
   return await ask(step.method, path, { body, headers: { "user-agent": userAgent, ...step.headers } });
 }
 
-function keepNames({ keep }: Step, { body }: ScimAnswered, names: Names): void {
+function keepNames({ keep }: Step, { body }: ScimResult, names: Names): void {
   const idIn = (location: string): string => location.split("/").at(-1) ?? "";
   if (typeof keep === "string") names.set(keep, body.id);
   if (typeof keep !== "object") return;
   for (const [at, name] of keep.entries()) names.set(name, idIn(body.Operations[at].location));
 }
 
-function responseOf({ status, headers, text }: ScimAnswered, names: Names): Answer {
+function responseOf({ status, headers, text }: ScimResult, names: Names): Answer {
   const shown = SHOWN_HEADERS.flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, withNames(value, names)]];

@@ -7,7 +7,7 @@ import {
   createScimServer,
   expectRefusal,
   patchOf,
-  type ScimAnswered,
+  type ScimResult,
   type ScimServer,
 } from "../../support/scim-server.ts";
 import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
@@ -15,7 +15,7 @@ import { shared } from "../../support/shared.ts";
 
 const sharedScim = shared(createScimServer, ({ server }) => server);
 
-const patch = (scim: ScimServer, path: string, ...operations: object[]): Promise<ScimAnswered> =>
+const patch = (scim: ScimServer, path: string, ...operations: object[]): Promise<ScimResult> =>
   scim.ask("PATCH", path, { body: patchOf(...operations) });
 
 const accountOf = ({ server: { domain, world } }: ScimServer, id: string): User =>

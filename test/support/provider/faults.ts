@@ -35,7 +35,7 @@ export interface Faults {
   /** parameters of the callback */
   callback?: Overrides;
   /** members of the token endpoint's answer */
-  tokenAnswer?: Overrides;
+  tokenResponse?: Overrides;
   /** an error of the token endpoint, such as `invalid_client` */
   tokenError?: string;
   /** the description of tokenError repeats every secret of the request */

@@ -259,7 +259,7 @@ export class LyingProvider implements AsyncDisposable {
       expires_in: TOKEN_SECONDS,
       id_token: idToken,
     };
-    return [200, overridden(answer, this.faults.tokenAnswer)];
+    return [200, overridden(answer, this.faults.tokenResponse)];
   }
 
   #tokenError(error: string, body: URLSearchParams): Members {

@@ -21,10 +21,10 @@ export function relyingPartyOf(
 export function createRelyingParty(
   world: World,
   settings: CurrentSsoSettings,
-  answerTimeoutMs?: number,
+  responseTimeoutMs?: number,
 ): Provider {
   const outbound = createOutbound({ allowed: [], found: () => provider.destinations() });
-  const provider = new Provider({ ...world, outbound, settings, answerTimeoutMs });
+  const provider = new Provider({ ...world, outbound, settings, responseTimeoutMs });
   return provider;
 }
 

@@ -1,8 +1,8 @@
 // Repository hosts on this machine that respond as the documentation of each says: one repository with branches, tags and commits,
-// which requires a credential. repository-answers.ts has the responses.
+// which requires a credential. repository-responses.ts has the responses.
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { tarEntry, tarFolder, tarGzOf, tarPax } from "../content/tar.ts";
-import { type HostKind, routesOf } from "./repository-answers.ts";
+import { type HostKind, routesOf } from "./repository-responses.ts";
 
 export interface HostCommit {
   sha: string;

@@ -35,7 +35,7 @@ export class RetryingLoad {
     const before = this.callers.map(({ acknowledged }) => acknowledged);
     const deadlineMs = performance.now() + PATIENCE_MS;
     while (this.callers.some(({ acknowledged }, index) => acknowledged <= (before[index] ?? 0))) {
-      if (performance.now() > deadlineMs) throw new Error(`no answer in a minute; ${this.refusals.at(-1)}`);
+      if (performance.now() > deadlineMs) throw new Error(`no response in a minute; ${this.refusals.at(-1)}`);
       await Bun.sleep(PAUSE_MS);
     }
   }

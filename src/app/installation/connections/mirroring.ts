@@ -1,7 +1,7 @@
 // Provides what the domain needs for mirroring repositories, from the data directory and the options of the process.
 import { join } from "node:path";
 import pLimit from "p-limit";
-import { sourceFault } from "../../../domain/catalog/connections/faults.ts";
+import { sourceFault } from "../../../domain/catalog/connections/errors.ts";
 import type { Repacked, RepackTask, RunRepack } from "../../../domain/catalog/mirroring/repack.ts";
 import type { Mirroring } from "../../../domain/catalog/service.ts";
 import type { DataDirectory } from "../../../platform/data-directory/data-directory.ts";
@@ -10,13 +10,13 @@ import { TemporaryFolders } from "../../../platform/files/temporary-folders.ts";
 import { runProgram } from "../../../platform/programs/program.ts";
 import { errorIn } from "../../../platform/task-thread.ts";
 import { REPACK_ARGUMENT } from "../../sources/repack-argument.ts";
-import type { RepackAnswer } from "../../sources/repack-program.ts";
+import type { RepackResponse } from "../../sources/repack-program.ts";
 import type { ConfiguredConnections } from "./configured-connections.ts";
 
 /** Maximum number of simultaneous processes. */
 const PROCESSES_MAX = 1;
 /** Several times the paths of the largest archive. */
-const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
+const RESPONSE_BYTES_MAX = 64 * 1024 ** 2;
 const ERROR_BYTES_KEPT = 16 * 1024;
 
 /**
@@ -38,7 +38,7 @@ async function run(task: RepackTask, signal: AbortSignal): Promise<Repacked> {
     input: JSON.stringify(task),
     directory: task.folder,
     workingDirectory: task.folder, // ended with the folder if this process is killed
-    outputBytesMax: ANSWER_BYTES_MAX,
+    outputBytesMax: RESPONSE_BYTES_MAX,
     errorBytesMax: ERROR_BYTES_KEPT,
   };
   try {
@@ -53,9 +53,9 @@ async function run(task: RepackTask, signal: AbortSignal): Promise<Repacked> {
   }
 }
 
-function resultIn(answer: RepackAnswer): Repacked {
-  if ("result" in answer) return answer.result;
-  throw errorIn(answer);
+function resultIn(response: RepackResponse): Repacked {
+  if ("result" in response) return response.result;
+  throw errorIn(response);
 }
 
 /** The running file, even after an upgrade has replaced it, and the script if that file is the runtime. */

@@ -1,7 +1,7 @@
 // Metrics about package sources at repository connections. No label names a repository.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { PROVIDERS } from "../../../domain/catalog/connections/connection.ts";
-import { SOURCE_OUTCOMES } from "../../../domain/catalog/connections/faults.ts";
+import { SOURCE_OUTCOMES } from "../../../domain/catalog/connections/errors.ts";
 import type { SourceInspection } from "../../../domain/catalog/mirroring/mirrors.ts";
 import type { PackageSources } from "../../../domain/catalog/service.ts";
 import type { Domain } from "../../../domain/domain.ts";

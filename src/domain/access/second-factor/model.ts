@@ -34,7 +34,7 @@ export const ATTEMPTS_PER_USER_MAX = 10;
 export const PASSKEYS_PER_USER_MAX = 10;
 export const PASSKEY_NAME_LENGTH_MAX = 60;
 /** Maximum characters of a browser's response to a passkey challenge. Real ones have about 1,000. */
-export const PASSKEY_ANSWER_LENGTH_MAX = 16_384;
+export const PASSKEY_RESPONSE_LENGTH_MAX = 16_384;
 const RECOVERY_CODES = 10;
 /** Counters of wrong codes: for an account, and for one browser that has signed in to it before. */
 export const CODE_GUESSES = { ofAccount: "second_factor.account", ofBrowser: "second_factor.browser" };
@@ -143,7 +143,7 @@ const UsedPasskey = Type.Object({
 });
 
 const readResponse = (text: string): unknown => {
-  if (text.length > PASSKEY_ANSWER_LENGTH_MAX) return undefined;
+  if (text.length > PASSKEY_RESPONSE_LENGTH_MAX) return undefined;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,7 +1,7 @@
 // Resolves a ref to a commit, after checking that the host answered about the named repository.
 import type { Connection } from "./connection.ts";
 import { type Coordinates, isCommit } from "./coordinates.ts";
-import { sourceFault } from "./faults.ts";
+import { sourceFault } from "./errors.ts";
 import type { Ask, FoundCommit, Host, NamedRef, RefKind } from "./hosts/host.ts";
 
 export interface Resolved extends FoundCommit {

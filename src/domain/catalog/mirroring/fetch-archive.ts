@@ -8,7 +8,7 @@ import { discardBody } from "../../../platform/outbound/discard-body.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Coordinates } from "../connections/coordinates.ts";
-import { diskFull, sourceFault } from "../connections/faults.ts";
+import { diskFull, sourceFault } from "../connections/errors.ts";
 import { HOSTS } from "../connections/hosts/hosts.ts";
 import type { HostRequests } from "../connections/hosts/requests.ts";
 import { answeredNoArchive, expandsTooLarge, noPath, tooLarge } from "./host-archive.ts";

@@ -9,7 +9,7 @@ import { ARCHIVE_LIMITS, type ArchiveLimits, quoted, refusal } from "../archive/
 import { ArchivePaths } from "../archive/paths.ts";
 import { type ReadableEntry, type RefusedEntry, readTar } from "../archive/tar.ts";
 import { isCommit } from "../connections/coordinates.ts";
-import { sourceFault } from "../connections/faults.ts";
+import { sourceFault } from "../connections/errors.ts";
 import type { MirroredFile } from "./mirror-format.ts";
 
 /** Maximum number of unacceptable entries to list. */

@@ -7,7 +7,7 @@ import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { Connection, Connections } from "../connections/connection.ts";
 import type { Coordinates } from "../connections/coordinates.ts";
-import { outcomeOf, type SourceOutcome } from "../connections/faults.ts";
+import { outcomeOf, type SourceOutcome } from "../connections/errors.ts";
 import type { CloneAccess } from "../connections/git/clones.ts";
 import { AppTokens } from "../connections/hosts/app-tokens.ts";
 import { HOSTS } from "../connections/hosts/hosts.ts";

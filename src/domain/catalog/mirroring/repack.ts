@@ -6,7 +6,7 @@ import { DomainError, isDiskFull } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/files/data-files.ts";
 import { type ArchiveFacts, CollectedFacts } from "../archive/archive-facts.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits } from "../archive/limits.ts";
-import { diskFull } from "../connections/faults.ts";
+import { diskFull } from "../connections/errors.ts";
 import { DOWNLOAD_SCAN_BYTES_MAX } from "../sources/runtime-downloads.ts";
 import {
   expandsTooLarge,

@@ -33,7 +33,7 @@ export const INSPECTION_TIMEOUT_MS = MINUTE_MS;
 export const INSPECTIONS_AT_ONCE_MAX = 4;
 /** Maximum characters of the name of an uploaded file. */
 export const UPLOAD_NAME_CHARACTERS_MAX = 255;
-export const COMMIT_ANSWER_BYTES_MAX = 1_024;
+export const COMMIT_RESPONSE_BYTES_MAX = 1_024;
 const BUSY_RETRY_SECONDS = 10;
 
 export interface InspectedSource extends KeptArchive {
@@ -154,12 +154,12 @@ export class PackageSources {
     const github = readGithubSource(source);
     if (!github) return { url: publicUrl(source) };
     const { github: origins = GITHUB } = this.dependencies;
-    const answer = this.#download(commitUrl(github, origins), {
+    const response = this.#download(commitUrl(github, origins), {
       headers: { accept: COMMIT_MEDIA_TYPE },
-      bytesMax: COMMIT_ANSWER_BYTES_MAX,
+      bytesMax: COMMIT_RESPONSE_BYTES_MAX,
       signal,
     });
-    const commit = Buffer.concat(await Array.fromAsync(answer))
+    const commit = Buffer.concat(await Array.fromAsync(response))
       .toString()
       .trim();
     return { url: publicUrl(archiveUrl(github, commit, origins)), commit };

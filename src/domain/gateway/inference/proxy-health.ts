@@ -60,9 +60,9 @@ async function probe(
   path: string,
 ): Promise<Static<typeof Found>> {
   const startedMs = performance.now();
-  const answer = await ask(outbound, destination, path);
+  const response = await ask(outbound, destination, path);
   const latency_ms = Math.round(performance.now() - startedMs);
-  return { status: "error" in answer ? "unhealthy" : "healthy", latency_ms, ...answer };
+  return { status: "error" in response ? "unhealthy" : "healthy", latency_ms, ...response };
 }
 
 async function ask(

@@ -1,7 +1,7 @@
 // Reads the token counts of a response from its first and its last bytes. It looks for complete `usage` objects in the formats
 // of the three APIs, in event streams and in JSON. Tokens are never estimated.
 import type { UsageSource } from "../log/record.ts";
-import type { AnswerEnds } from "./answer-ends.ts";
+import type { ResponseEnds } from "./response-ends.ts";
 
 export interface Usage {
   readonly inputTokens: number | null;
@@ -42,7 +42,7 @@ export const TOKENS_MAX = 1_000_000_000;
  * @param isWhole whether the response is complete
  * @returns the last usage; for Anthropic's messages combined with `message_start`, the only one with the input
  */
-export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): Usage {
+export function readUsage(ends: ResponseEnds, { isWhole }: { isWhole: boolean }): Usage {
   const tail = ends.tail();
   const last = lastUsage(tail);
   const head = ends.isShort ? tail : ends.head();

@@ -7,7 +7,7 @@ import { UUID_PATTERN } from "../../../platform/ids.ts";
 import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import { PROBLEMS_MAX } from "../../../platform/text/problem-list.ts";
 import { invalidLog, refuse } from "./query.ts";
-import { NO_ANSWER, type RequestRow, type UsageCounter } from "./record.ts";
+import { NO_RESPONSE, type RequestRow, type UsageCounter } from "./record.ts";
 
 /** Maximum number of rows in one batch. */
 export const EVENTS_MAX = 500;
@@ -148,7 +148,7 @@ const rowFrom = (event: Event): Omit<RequestRow, "occurredAtMs"> => {
 
 /** Members that a separate proxy does not report. */
 const NOT_REPORTED = {
-  ...NO_ANSWER,
+  ...NO_RESPONSE,
   requestId: null,
   durationMs: null,
   outcome: null,

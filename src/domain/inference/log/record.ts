@@ -66,7 +66,7 @@ export interface RequestRow {
 }
 
 /** The members of a request whose response is unknown. */
-export const NO_ANSWER = {
+export const NO_RESPONSE = {
   firstByteMs: null,
   requestBytes: null,
   responseBytes: null,

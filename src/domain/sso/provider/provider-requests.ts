@@ -10,8 +10,8 @@ import type { Destination, Outbound, OutboundRequest } from "../../../platform/o
 import { forLog, type ProviderFault, providerInvalid, unreachable } from "./failures.ts";
 
 /** Short enough to show the error page within 10 seconds. */
-const ANSWER_TIMEOUT_MS = 9.5 * SECOND_MS;
-export const ANSWER_BYTES_MAX = 256 * 1024;
+const RESPONSE_TIMEOUT_MS = 9.5 * SECOND_MS;
+export const RESPONSE_BYTES_MAX = 256 * 1024;
 
 export const PROVIDER_ENDPOINTS = ["discovery", "keys", "token", "userinfo", "pushed_request"] as const;
 export type ProviderEndpoint = (typeof PROVIDER_ENDPOINTS)[number];
@@ -31,8 +31,8 @@ export interface RequestDependencies {
   clock: Clock;
   outbound: Pick<Outbound, "fetch">;
   observeSso?: { requested(request: ProviderRequest): void } | undefined;
-  /** default: ANSWER_TIMEOUT_MS */
-  answerTimeoutMs?: number | undefined;
+  /** default: RESPONSE_TIMEOUT_MS */
+  responseTimeoutMs?: number | undefined;
 }
 
 /** A response with its body in memory. */
@@ -97,18 +97,18 @@ export class ProviderRequests {
 
   /** @returns the JSON object and its text @throws like `object`; `sso.provider_invalid` if the request failed */
   async json(endpoint: ProviderEndpoint, url: string): Promise<ObjectResponse> {
-    const answer = await this.object(endpoint, url, { headers: { accept: "application/json" } });
-    if (!answer.isOk) throw providerInvalid(`${endpoint}: the status is ${answer.status}`, "status");
-    return answer;
+    const response = await this.object(endpoint, url, { headers: { accept: "application/json" } });
+    if (!response.isOk) throw providerInvalid(`${endpoint}: the status is ${response.status}`, "status");
+    return response;
   }
 
   async #counted(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ReadResponse> {
     const startMs = performance.now();
     let outcome: RequestOutcome = "unreachable";
     try {
-      const answer = await this.#answer(url, message);
-      outcome = answer.isOk ? "answered" : "refused";
-      return answer;
+      const response = await this.#response(url, message);
+      outcome = response.isOk ? "answered" : "refused";
+      return response;
     } catch (error) {
       if (error instanceof DomainError && error.reason === "sso.provider_invalid") outcome = "invalid";
       throw error;
@@ -117,11 +117,11 @@ export class ProviderRequests {
     }
   }
 
-  async #answer(url: string, message: Message): Promise<ReadResponse> {
+  async #response(url: string, message: Message): Promise<ReadResponse> {
     const { origin, hostname } = new URL(url);
     const destination = this.peer.destinations().find((known) => known.origin === origin);
     if (!destination) throw providerInvalid(`${forLog(hostname)} is not a host of the provider`);
-    const { outbound, answerTimeoutMs: timeoutMs = ANSWER_TIMEOUT_MS } = this.dependencies;
+    const { outbound, responseTimeoutMs: timeoutMs = RESPONSE_TIMEOUT_MS } = this.dependencies;
     const request = { ...message, timeoutMs, tls: { ca: this.peer.ca } };
     const response = await outbound.fetch(destination.name, url, request).catch((error: unknown) => {
       throw faultOfFetch(error);
@@ -195,7 +195,7 @@ async function bodyOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {
 function isShort({ headers }: Response): boolean {
   const length = headers.get("content-length");
   const isAsAnnounced = !headers.has("content-encoding") && !headers.has("transfer-encoding");
-  return length !== null && Number(length) <= ANSWER_BYTES_MAX && isAsAnnounced;
+  return length !== null && Number(length) <= RESPONSE_BYTES_MAX && isAsAnnounced;
 }
 
 /** Uses a reader, because iterating over the body takes one more promise per chunk. */
@@ -205,7 +205,7 @@ async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer
   let sizeBytes = 0;
   for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
     sizeBytes += read.value.length;
-    if (sizeBytes > ANSWER_BYTES_MAX) {
+    if (sizeBytes > RESPONSE_BYTES_MAX) {
       await reader?.cancel().catch(() => {}); // the connection may be broken
       throw tooLarge();
     }
@@ -214,4 +214,4 @@ async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer
   return Buffer.concat(chunks);
 }
 
-const tooLarge = () => providerInvalid(`the response has more than ${ANSWER_BYTES_MAX} bytes`, "too_large");
+const tooLarge = () => providerInvalid(`the response has more than ${RESPONSE_BYTES_MAX} bytes`, "too_large");

@@ -32,8 +32,8 @@ export interface ProviderDependencies {
   outbound: Pick<Outbound, "fetch">;
   settings: CurrentSsoSettings;
   observeSso?: SsoObserver | undefined;
-  /** for each request to the provider; default: ANSWER_TIMEOUT_MS */
-  answerTimeoutMs?: number | undefined;
+  /** for each request to the provider; default: RESPONSE_TIMEOUT_MS */
+  responseTimeoutMs?: number | undefined;
 }
 
 export interface SignInResponse {

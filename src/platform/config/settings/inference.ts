@@ -16,7 +16,7 @@ const BUFFER_TOTAL_BYTES = { min: 0, max: 4_294_967_296 };
 const REQUEST_RATE = { min: 1, max: 100_000 };
 const CONNECT_TIMEOUT_SECONDS = { min: 1, max: 60 };
 /** models may think for a long time before they respond */
-const ANSWER_SECONDS = { min: 1, max: 3600 };
+const RESPONSE_SECONDS = { min: 1, max: 3600 };
 const STREAM_SECONDS = { min: 1, max: 86_400 };
 /** shorter than the time after which the service manager kills the service */
 const DRAIN_SECONDS = { min: 0, max: 40 };
@@ -98,14 +98,14 @@ export const INFERENCE_SETTINGS = {
     "time to connect to the inference gateway",
   ),
   "gateway.proxy.headers_timeout_seconds": withDefault(
-    integer(ANSWER_SECONDS),
+    integer(RESPONSE_SECONDS),
     "600",
     "time until the inference gateway begins to answer",
   ),
   "gateway.proxy.idle_timeout_seconds": withDefault(
-    integer(ANSWER_SECONDS),
+    integer(RESPONSE_SECONDS),
     "300",
-    "maximum pause within an answer of the inference gateway",
+    "maximum pause within a response of the inference gateway",
   ),
   "gateway.proxy.stream_seconds_max": withDefault(
     integer(STREAM_SECONDS),

@@ -33,18 +33,18 @@ interface Proposed {
 }
 
 async function colleaguesLike({ value }: HTMLInputElement): Promise<readonly Proposed[]> {
-  const answer = await fetch(`/session-uploads/members?q=${encodeURIComponent(value)}`);
-  const { items = [] }: { items?: readonly Proposed[] } = await answer.json();
+  const response = await fetch(`/session-uploads/members?q=${encodeURIComponent(value)}`);
+  const { items = [] }: { items?: readonly Proposed[] } = await response.json();
   return items;
 }
 
 async function usersLike({ value }: HTMLInputElement): Promise<readonly Proposed[]> {
-  const answer = await fetch("/admin/users/options", {
+  const response = await fetch("/admin/users/options", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ q: value }),
   });
-  return answer.ok ? await answer.json() : [];
+  return response.ok ? await response.json() : [];
 }
 
 function optionOf(email: string): HTMLOptionElement {

@@ -32,17 +32,17 @@ export async function fetchPage(
 ): Promise<{ page: Document; url: string }> {
   const url = new URL(address, location.href);
   if (url.origin !== location.origin) throw new NotThisPage(address);
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     headers: { accept: "text/html" },
     ...(signal && { signal }),
     ...(form && { method: "POST", body: form }),
   });
-  if (answer.status >= 500) throw new TypeError(`the service answered ${answer.status}`);
-  const isPage = answer.headers.get("content-type")?.startsWith("text/html") ?? false;
-  const came = new URL(answer.url);
+  if (response.status >= 500) throw new TypeError(`the service answered ${response.status}`);
+  const isPage = response.headers.get("content-type")?.startsWith("text/html") ?? false;
+  const came = new URL(response.url);
   if (!isPage || came.origin !== location.origin || !came.pathname.startsWith("/console"))
     throw new NotThisPage(address);
-  return { page: pageOf(await answer.text()), url: answer.url };
+  return { page: pageOf(await response.text()), url: response.url };
 }
 
 /** @param html that this origin sent */

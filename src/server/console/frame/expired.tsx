@@ -7,7 +7,7 @@ import { type Failure, PROBLEM_BYTES_MAX } from "../../http/problems/problem.ts"
 import { ErrorSummary, Field, Hidden } from "../../pages/forms.tsx";
 import { signInPath } from "../../pages/html.ts";
 import { type Branding, renderPage } from "../../pages/layout.tsx";
-import { htmlAnswer } from "../html-response.ts";
+import { htmlResponse } from "../html-response.ts";
 import {
   hasWithheldFields,
   isInParts,
@@ -47,9 +47,9 @@ export function expiredPage(expired: Expired): Response {
     Buffer.byteLength(whole) > PROBLEM_BYTES_MAX ? expiredHtml({ ...expired, fields: undefined }) : whole;
   const { failure, cookies = [] } = expired.offer ?? {};
   const status = failure?.status === 429 ? failure.status : 401;
-  const answer = htmlAnswer(expired.request, html, { status, cookies, isScriptFree: true });
-  for (const [name, value] of Object.entries(failure?.headers ?? {})) answer.headers.set(name, value);
-  return answer;
+  const response = htmlResponse(expired.request, html, { status, cookies, isScriptFree: true });
+  for (const [name, value] of Object.entries(failure?.headers ?? {})) response.headers.set(name, value);
+  return response;
 }
 
 /** @returns whether the form is within its limits with the fields of a sign-in */

@@ -1,5 +1,5 @@
 // Texts for people about refusals whose own message is for programs: what happened, and the label of the link below.
-import { ANSWERS_PER_CALLER_MAX } from "../../../domain/idempotency/service.ts";
+import { RESPONSES_PER_CALLER_MAX } from "../../../domain/idempotency/service.ts";
 
 interface RefusalWords {
   /** a sentence in the form of messages: no capital, no period */
@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<string, RefusalWords>> = {
     next: "Open a new form",
   },
   "idempotency.too_many_keys": {
-    text: `nothing was done, because you sent ${ANSWERS_PER_CALLER_MAX} such forms in the last 24 hours, the limit for one person. Try again when the first of them is a day old`,
+    text: `nothing was done, because you sent ${RESPONSES_PER_CALLER_MAX} such forms in the last 24 hours, the limit for one person. Try again when the first of them is a day old`,
     next: "Back to the page of the form",
   },
   "backup.removed": {

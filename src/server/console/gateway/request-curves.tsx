@@ -133,7 +133,7 @@ const HEADINGS = [
   "Refused",
   "Client errors",
   "Server errors",
-  "No answer",
+  "No response",
   "Half (ms)",
   "95% (ms)",
 ];

@@ -57,7 +57,7 @@ const Totals = ({ totals }: { totals: Figures }) => (
       { label: "Refused here", value: <Share value={totals.refused} of={totals.requests} /> },
       { label: "Client errors", value: <Share value={totals.results.client_error} of={totals.requests} /> },
       { label: "Server errors", value: <Share value={totals.results.server_error} of={totals.requests} /> },
-      { label: "No answer", value: <Share value={totals.results.transport_error} of={totals.requests} /> },
+      { label: "No response", value: <Share value={totals.results.transport_error} of={totals.requests} /> },
       { label: "Latency, half within", value: <Milliseconds value={totals.p50Ms} /> },
       { label: "Latency, 95% within", value: <Milliseconds value={totals.p95Ms} /> },
     ]}

@@ -98,7 +98,7 @@ export const RESULT_WORDS: Readonly<Record<Result, { label: string; tone: Tone }
   redirect: { label: "Redirect", tone: "neutral" },
   client_error: { label: "Client error", tone: "attention" },
   server_error: { label: "Server error", tone: "bad" },
-  transport_error: { label: "No answer", tone: "bad" },
+  transport_error: { label: "No response", tone: "bad" },
 };
 
 export const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {

@@ -81,7 +81,7 @@ export async function walkCursors<Row>(
 }
 
 /** @returns the file as a download */
-export function csvAnswer<Row>(file: CsvFile<Row>): Response {
+export function csvResponse<Row>(file: CsvFile<Row>): Response {
   const sent = { rows: 0 };
   const lines = csvText(file, sent);
   let isRecorded = false;

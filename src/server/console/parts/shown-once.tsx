@@ -1,11 +1,11 @@
 // Secrets that only the response to a form shows: the text beside a new one, and the page shown after one has ended.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { ANSWER_RETENTION_MS } from "../../../domain/idempotency/service.ts";
+import { RESPONSE_RETENTION_MS } from "../../../domain/idempotency/service.ts";
 import { HOUR_MS } from "../../../platform/clock.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 
-const HOURS = ANSWER_RETENTION_MS / HOUR_MS;
+const HOURS = RESPONSE_RETENTION_MS / HOUR_MS;
 
 /** Applies to every secret that Idempotency keeps for a form that is sent again. */
 export const SHOWN_ONCE = `No other page shows it. An encrypted copy is kept for ${HOURS} hours, so reloading this page shows it again until then. Afterwards nobody can see it.`;

@@ -47,12 +47,12 @@ export function endBody(
   const isChunked = request.headers.has("transfer-encoding");
   if (isChunked) response.headers.set("connection", "close");
   else if (request.bodyUsed || !(Number(request.headers.get("content-length")) > 0)) return response;
-  else if (exchange.isAdmitted && !closesAfterAnswer(request)) return response;
+  else if (exchange.isAdmitted && !closesAfterResponse(request)) return response;
   return endUnread(request, exchange, response);
 }
 
 /** The runtime reads the rest of a body only on a connection that stays open. */
-const closesAfterAnswer = ({ headers }: Request): boolean =>
+const closesAfterResponse = ({ headers }: Request): boolean =>
   headers.get("connection")?.toLowerCase().includes("close") === true;
 
 /**
@@ -65,13 +65,13 @@ async function endUnread(
   response: Response,
 ): Promise<Response> {
   const body = streamOf(request);
-  if (!body || body.locked) return closeAfterAnswer(response);
+  if (!body || body.locked) return closeAfterResponse(response);
   const isWhole = discard(body, bodyTimes);
   const isWholeSoon = (await within(bodyTimes.graceMs, isWhole)) === true;
-  return isWholeSoon ? response : closeAfterAnswer(keepAlive(response, isWhole));
+  return isWholeSoon ? response : closeAfterResponse(keepAlive(response, isWhole));
 }
 
-function closeAfterAnswer(response: Response): Response {
+function closeAfterResponse(response: Response): Response {
   response.headers.set("connection", "close");
   return response;
 }

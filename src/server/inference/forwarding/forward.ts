@@ -1,19 +1,19 @@
 // Forwards an admitted request and passes the response on. Requests are sent once, except that a request whose key the
 // upstream rejected is sent again with the user's new key. Every call ends exactly once, whichever side ends it.
 import type { UsableKey } from "../../../domain/gateway/service.ts";
-import { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
+import { ResponseEnds } from "../../../domain/inference/bodies/response-ends.ts";
 import type { Outcome } from "../../../domain/inference/log/record.ts";
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
 import { type Upstream, UpstreamError } from "../../../platform/outbound/upstream.ts";
 import type { Call } from "../call.ts";
 import { type RefusalReason, refusal, statusOf } from "../refusals.ts";
-import { answerHeaders, isPlain, isPlainEventStream } from "./answer-headers.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { type AnswerReader, firstPieceOf, type Piece, pump } from "./pump.ts";
+import { firstPieceOf, type Piece, pump, type ResponseReader } from "./pump.ts";
 import { type RefusedKeyOptions, readRefusedKey } from "./refused-key.ts";
 import { type BodyOptions, type TakenBody, takeBody } from "./request-body.ts";
 import { addCredential, createRequestHeaders } from "./request-headers.ts";
+import { isPlain, isPlainEventStream, responseHeaders } from "./response-headers.ts";
 import { costIn } from "./row.ts";
 import { unframedEndOf } from "./unframed-end.ts";
 
@@ -118,7 +118,7 @@ export class Forwarder {
     });
   }
 
-  #answer(open: OpenCall, response: Response, given?: AnswerReader): Response | Promise<Response> {
+  #answer(open: OpenCall, response: Response, given?: ResponseReader): Response | Promise<Response> {
     const { status, headers } = response;
     this.options.calls.releaseBody(open);
     const problem = headProblem(response);
@@ -126,11 +126,11 @@ export class Forwarder {
     open.isEventStream = isPlainEventStream(headers);
     open.unframedEnd = unframedEndOf(headers, open.call.entry.dialect);
     open.upstreamCost = costIn(headers);
-    if (isPlain(headers)) open.ends = new AnswerEnds();
+    if (isPlain(headers)) open.ends = new ResponseEnds();
     const { requestId } = open.call;
     const init = {
       status,
-      headers: answerHeaders(headers, { requestId, isEventStream: open.isEventStream }),
+      headers: responseHeaders(headers, { requestId, isEventStream: open.isEventStream }),
     };
     const reader = given ?? response.body?.getReader();
     if (!reader || BODILESS.has(status)) {

@@ -79,7 +79,7 @@ export class ForwardingMetrics {
     });
     this.#firstByte = histogram({
       name: "quartermaster_inference_first_byte_seconds",
-      help: "Time until the first byte of an answer",
+      help: "Time until the first byte of a response",
     });
     addGauges(metrics, gauges);
   }

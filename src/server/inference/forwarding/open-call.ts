@@ -1,6 +1,6 @@
 // One request between its admission and its last byte: its phase, the time of its last progress, and its end. Any early end aborts
 // the upstream first. forward.ts advances it, timers.ts checks its limits, row.ts describes it.
-import type { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
+import type { ResponseEnds } from "../../../domain/inference/bodies/response-ends.ts";
 import type { Outcome } from "../../../domain/inference/log/record.ts";
 import type { Call } from "../call.ts";
 import type { RefusalReason } from "../refusals.ts";
@@ -61,7 +61,7 @@ export class OpenCall {
   /** the model in the body */
   bodyModel: string | undefined;
   refusal: string | null = null;
-  ends: AnswerEnds | undefined;
+  ends: ResponseEnds | undefined;
   upstreamCost: number | null = null;
   /** bytes of the buffered body */
   heldBytes = 0;

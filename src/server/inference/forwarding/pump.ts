@@ -15,7 +15,7 @@ export interface Piece {
 }
 
 /** Reads a response; implemented by the stream reader of a response. */
-export interface AnswerReader {
+export interface ResponseReader {
   read(): Promise<Piece>;
 }
 type Controller = ReadableStreamDefaultController<Uint8Array>;
@@ -44,7 +44,7 @@ export interface Begun {
   reading: Promise<Piece>;
 }
 
-export function pump(open: OpenCall, reader: AnswerReader, begun: Begun): ReadableStream<Uint8Array> {
+export function pump(open: OpenCall, reader: ResponseReader, begun: Begun): ReadableStream<Uint8Array> {
   let awaited = begun.first ? undefined : begun.reading;
   let pull: () => Promise<void>;
   const start = (controller: Controller) => {

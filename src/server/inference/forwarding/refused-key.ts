@@ -4,7 +4,7 @@
 import type { RejectionReason, ReplaceKey, UsableKey } from "../../../domain/gateway/service.ts";
 import type { ForwardingMetrics } from "./forwarding-metrics.ts";
 import type { OpenCall } from "./open-call.ts";
-import type { AnswerReader } from "./pump.ts";
+import type { ResponseReader } from "./pump.ts";
 
 /** A longer response is not about the key. */
 export const REFUSAL_BYTES_MAX = 64 * 1024;
@@ -19,7 +19,7 @@ export interface RefusedKeyOptions {
 /** Either a new key, if one arrives in time, or a reader of the whole response, if it neither concerns nor contains the key. */
 export type RefusedKey =
   | { readonly replacement: UsableKey | undefined }
-  | { readonly reader: AnswerReader }
+  | { readonly reader: ResponseReader }
   | { readonly tellsKey: true };
 
 /** @throws CallStopped; the runtime's error if the upstream ends the response */
@@ -45,12 +45,12 @@ export async function readRefusedKey(
 interface Read {
   pieces: Uint8Array<ArrayBuffer>[];
   /** undefined at the end of the response */
-  rest: AnswerReader | undefined;
+  rest: ResponseReader | undefined;
 }
 
 async function readUpTo(open: OpenCall, { body }: Response): Promise<Read> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
-  const reader: AnswerReader | undefined = body?.getReader();
+  const reader: ResponseReader | undefined = body?.getReader();
   for (let bytes = 0; reader && bytes <= REFUSAL_BYTES_MAX; ) {
     const { done, value } = await open.orStopped(reader.read());
     if (done || !value) return { pieces, rest: undefined };
@@ -61,7 +61,7 @@ async function readUpTo(open: OpenCall, { body }: Response): Promise<Read> {
 }
 
 /** @returns a reader of the bytes read so far, and then of the rest */
-function replay(pieces: Uint8Array<ArrayBuffer>[], rest: AnswerReader | undefined): AnswerReader {
+function replay(pieces: Uint8Array<ArrayBuffer>[], rest: ResponseReader | undefined): ResponseReader {
   let at = 0;
   return {
     async read() {

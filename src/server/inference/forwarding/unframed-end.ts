@@ -1,8 +1,8 @@
 // Determines whether a response that neither declares its length nor comes in chunks is complete. The end of its connection does
 // not show this, because the runtime reports a reset connection like a closed one, so the content decides.
 import type { Dialect } from "../paths.ts";
-import { isPlain, isPlainEventStream } from "./answer-headers.ts";
 import { BOUNDARY_BYTES, isBetweenEvents } from "./last-event.ts";
+import { isPlain, isPlainEventStream } from "./response-headers.ts";
 
 export interface UnframedEnd {
   push(piece: Uint8Array): void;

@@ -94,9 +94,9 @@ export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) 
       async ({ request, body }) => {
         refuseForeignBrowser(request, baseUrl());
         try {
-          const answer = await grantTokens(grants, request, body);
+          const response = await grantTokens(grants, request, body);
           countTokens(body.grant_type);
-          return noStore(answer);
+          return noStore(response);
         } catch (error) {
           return pollProblem(error, request);
         }

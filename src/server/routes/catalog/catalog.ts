@@ -14,12 +14,12 @@ const ATTEMPTS_MAX = 5;
 
 export function catalogRoutes({ router, domain }: RouteContext) {
   const { catalog } = domain;
-  let prepared: { revision: number; organizationId: string; answer: PreparedResponse } | undefined;
+  let prepared: { revision: number; organizationId: string; response: PreparedResponse } | undefined;
   const one = pLimit(1);
 
   const find = (organizationId: string): PreparedResponse | undefined =>
     prepared?.revision === catalog.revision() && prepared.organizationId === organizationId
-      ? prepared.answer
+      ? prepared.response
       : undefined;
 
   /** The entries must come from one revision. If the catalog changes in the meantime, they are read again. */
@@ -30,8 +30,8 @@ export function catalogRoutes({ router, domain }: RouteContext) {
       const revision = catalog.revision();
       const steps = catalog.listing(organizationId);
       const bytes = attempt < ATTEMPTS_MAX ? await runInTurns(steps) : runSynchronously(steps);
-      prepared = { revision, organizationId, answer: prepareResponse(bytes, HEADERS) };
-      if (attempt === ATTEMPTS_MAX) return prepared.answer;
+      prepared = { revision, organizationId, response: prepareResponse(bytes, HEADERS) };
+      if (attempt === ATTEMPTS_MAX) return prepared.response;
     }
   };
 

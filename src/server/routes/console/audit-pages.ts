@@ -10,7 +10,7 @@ import { PER_PAGE_DEFAULT, WALK_PAGE_MAX } from "../../../domain/shared/page.ts"
 import { SECOND_MS, toRfc3339, within } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
-import { csvAnswer, csvRoute } from "../../console/list/csv.ts";
+import { csvResponse, csvRoute } from "../../console/list/csv.ts";
 import { dayEndIn, dayIn } from "../../console/list/days.ts";
 import { found, listValues } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
@@ -117,7 +117,7 @@ export function auditPages({ router, domain }: RouteContext, console: Console) {
       ({ request }) =>
         console.show(request, "administrator", (reader) => {
           const { actor, organizationId, url } = reader;
-          return csvAnswer({
+          return csvResponse({
             name: "audit.csv",
             columns: AUDIT_COLUMNS,
             pages: pagesOf(auditLog, organizationId, auditQuery(reader)),

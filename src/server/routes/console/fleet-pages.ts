@@ -22,7 +22,7 @@ import type { RouteContext } from "../../router.ts";
 import { createFleetActions } from "./fleet-actions.ts";
 import { readExport, readList } from "./fleet-lists.ts";
 import { BULK_FORM } from "./lists/bulk.ts";
-import { exportAnswer } from "./lists/list-export.ts";
+import { exportResponse } from "./lists/list-export.ts";
 
 /** @throws DomainError `client.not_found` */
 async function shownClient(
@@ -81,7 +81,7 @@ export function fleetPages({ router, domain }: RouteContext, console: Console) {
     const pages = await readExport(domain, reader);
     if (!pages) return seeOther(`${CLIENTS_PATH}${reader.url.search}`); // shows the problems of the filters
     const columns = CLIENT_CSV_COLUMNS;
-    return exportAnswer(domain, reader, { list: "clients", name: "workstations", columns, pages });
+    return exportResponse(domain, reader, { list: "clients", name: "workstations", columns, pages });
   };
 
   return router

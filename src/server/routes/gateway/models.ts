@@ -69,7 +69,7 @@ const described = {
       schema: ModelCatalogView,
     },
     ...off,
-    502: { description: "The gateway refused, or its answer is unusable; the catalog does not change" },
+    502: { description: "The gateway refused, or its response is unusable; the catalog does not change" },
     503: { description: "The gateway did not answer; the catalog does not change" },
   }),
   acknowledge: documented("acknowledgeGatewayModel", "Accept the current state of a model", {

@@ -91,7 +91,7 @@ function respondWithPolicy(own: Dependencies, request: Request): Response | Prom
   const principal = principalOf(request);
   const tag = delivery.tagFor(principal);
   own.refuseOldClient(request, tag.common);
-  if (tag.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
+  if (tag.common.gateway) return respondToOne(delivery, request, delivery.viewFor(principal));
   const unchanged = unchangedOf(own.unchanged, tag);
   if (hasCurrent(request, unchanged.etag)) return respondUnchanged(unchanged);
   return respondWhole(preparedOf(own.prepared, delivery.viewFor(principal)));
@@ -116,18 +116,18 @@ function unchangedOf(kept: Dependencies["unchanged"], tag: PolicyTag): Unchanged
 function preparedOf(prepared: Dependencies["prepared"], view: PolicyView): PreparedResponse {
   const known = prepared.get(view);
   if (known) return known;
-  const answer = prepareResponse(view.bytes, {
+  const response = prepareResponse(view.bytes, {
     etag: tagOf(view),
     contentType: "application/json",
     cacheControl: CACHE_CONTROL,
     others: othersOf(view.document),
   });
-  prepared.set(view, answer);
-  return answer;
+  prepared.set(view, response);
+  return response;
 }
 
 /** The document has a token for this workstation that changes each time, so it is not cacheable and has no entity tag. */
-async function answerForOne(
+async function respondToOne(
   delivery: Delivery,
   request: Request,
   { document }: PolicyView,

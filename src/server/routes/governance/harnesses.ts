@@ -24,7 +24,7 @@ export function harnessRoutes({ router, domain }: RouteContext) {
 
 /** @returns a function that provides the response and rebuilds it when the facts change */
 function responseOf(inForce: () => readonly Harness[]) {
-  let known: { harnesses: readonly Harness[]; answer: ReturnType<typeof prepareResponse> } | undefined;
+  let known: { harnesses: readonly Harness[]; response: ReturnType<typeof prepareResponse> } | undefined;
   return () => {
     const harnesses = inForce();
     if (known?.harnesses !== harnesses) {
@@ -32,8 +32,8 @@ function responseOf(inForce: () => readonly Harness[]) {
         contentType: "application/json",
         cacheControl: "private, no-cache",
       });
-      known = { harnesses, answer: response };
+      known = { harnesses, response };
     }
-    return known.answer;
+    return known.response;
   };
 }

@@ -63,7 +63,7 @@ export function sessionObjectRoutes({ router, domain, baseUrl, uploadTimes }: Ro
     .get(
       "/session-objects/:id",
       async ({ request, params, query }) =>
-        fileAnswer(request, await downloads.open(addressOf(params.id, query))),
+        fileResponse(request, await downloads.open(addressOf(params.id, query))),
       { requires: "nobody", params: ObjectPath, query: ObjectQuery, detail: described.get },
     );
 }
@@ -93,7 +93,7 @@ function requireAnnounced(
 }
 
 /** Always an opaque attachment: uploaded types must never take effect under our origin. */
-function fileAnswer(request: Request, { path, sha256, fileName }: OpenedObject): Response {
+function fileResponse(request: Request, { path, sha256, fileName }: OpenedObject): Response {
   const etag = `"${sha256}"`;
   const shared = { etag, "cache-control": "private, no-store" };
   const known = request.headers.get("if-none-match");

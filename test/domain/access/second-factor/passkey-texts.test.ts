@@ -1,8 +1,8 @@
 // The texts that a browser sends with a passkey: its name and the response of the authenticator.
 import { expect, test } from "bun:test";
 import {
-  PASSKEY_ANSWER_LENGTH_MAX,
   PASSKEY_NAME_LENGTH_MAX,
+  PASSKEY_RESPONSE_LENGTH_MAX,
   readPasskeyName,
   readUsedPasskey,
 } from "../../../../src/domain/access/second-factor/model.ts";
@@ -32,7 +32,7 @@ test.each([
 ])("a response of the maximum length %d is read: %p", (more, isRead) => {
   const part = { clientDataJSON: "AA", authenticatorData: "AA", signature: "AA" };
   const response = { id: "AA", rawId: "AA", type: "public-key", response: part, padding: "" };
-  const length = PASSKEY_ANSWER_LENGTH_MAX + more - JSON.stringify(response).length;
+  const length = PASSKEY_RESPONSE_LENGTH_MAX + more - JSON.stringify(response).length;
   const text = JSON.stringify({ ...response, padding: "x".repeat(length) });
   expect(readUsedPasskey(text) !== undefined).toBe(isRead);
 });

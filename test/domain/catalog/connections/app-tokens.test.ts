@@ -3,12 +3,12 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:te
 import { generateKeyPairSync } from "node:crypto";
 import { importSPKI } from "jose";
 import type { Connection } from "../../../../src/domain/catalog/connections/connection.ts";
-import { ANSWER_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/answers.ts";
+import { RESPONSE_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/responses.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
-import { githubApp } from "../../../support/sources/repository-answers.ts";
 import { createRepositoryHost, type RepositoryHost } from "../../../support/sources/repository-host.ts";
+import { githubApp } from "../../../support/sources/repository-responses.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", {
   modulusLength: 2048,
@@ -94,7 +94,7 @@ describe("SRC-13 a token of an app", () => {
   });
 
   test.each<[string, () => Response, string]>([
-    ["without end", () => new Response(new Uint8Array(ANSWER_BYTES_MAX + 1)), "source.bad_answer"],
+    ["without end", () => new Response(new Uint8Array(RESPONSE_BYTES_MAX + 1)), "source.bad_answer"],
     ["with a page", () => new Response("<!doctype html>"), "source.bad_answer"],
     [
       "with a limit",

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { INSPECTIONS_PER_USER } from "../../../../src/domain/access/budgets/inspection-budget.ts";
 import { PROVIDERS } from "../../../../src/domain/catalog/connections/connection.ts";
-import { diskFull } from "../../../../src/domain/catalog/connections/faults.ts";
-import { ANSWER_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/answers.ts";
+import { diskFull } from "../../../../src/domain/catalog/connections/errors.ts";
 import { REDIRECTS_MAX } from "../../../../src/domain/catalog/connections/hosts/requests.ts";
+import { RESPONSE_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/responses.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
@@ -300,9 +300,9 @@ describe("a host", () => {
         (error: unknown) => (error instanceof DomainError ? error.reason : error),
       );
     };
-    expect(await answered(ANSWER_BYTES_MAX - 1)).toBe("answered");
-    expect(await answered(ANSWER_BYTES_MAX)).toBe("answered");
-    expect(await answered(ANSWER_BYTES_MAX + 1)).toBe("source.bad_answer");
+    expect(await answered(RESPONSE_BYTES_MAX - 1)).toBe("answered");
+    expect(await answered(RESPONSE_BYTES_MAX)).toBe("answered");
+    expect(await answered(RESPONSE_BYTES_MAX + 1)).toBe("source.bad_answer");
   });
 
   test("aborts if a host never responds (SRC-14)", async () => {

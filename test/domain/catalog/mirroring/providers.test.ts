@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
-import type { HostKind } from "../../../support/sources/repository-answers.ts";
 import {
   createRepositoryHost,
   type RepositoryHost,
   TOKEN,
 } from "../../../support/sources/repository-host.ts";
+import type { HostKind } from "../../../support/sources/repository-responses.ts";
 
 const FILES = { "skills/guide/SKILL.md": "# Guide\n", "run.sh": "#!/bin/sh\n" };
 const KINDS: readonly [HostKind, string][] = [

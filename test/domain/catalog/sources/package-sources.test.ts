@@ -13,7 +13,7 @@ import {
   readGithubSource,
 } from "../../../../src/domain/catalog/sources/github-source.ts";
 import {
-  COMMIT_ANSWER_BYTES_MAX,
+  COMMIT_RESPONSE_BYTES_MAX,
   INSPECTIONS_AT_ONCE_MAX,
   PackageSources,
   type SourceRequest,
@@ -286,7 +286,7 @@ describe("a public repository", () => {
   test("is refused if the response for its commit is larger than the limit", async () => {
     const outcomes = [-1, 0, 1].map(async (step) => {
       const path = `/repos/owner/tool.js/commits/main${step}`;
-      answers[path] = () => new Response(COMMIT.padEnd(COMMIT_ANSWER_BYTES_MAX + step));
+      answers[path] = () => new Response(COMMIT.padEnd(COMMIT_RESPONSE_BYTES_MAX + step));
       return await inspect(`github:owner/tool.js@main${step}`).then(
         () => "stored",
         (error) => error.reason,

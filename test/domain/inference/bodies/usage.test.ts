@@ -1,7 +1,11 @@
 // The token counts of a response, read from its first and last bytes in chunks of any size.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { AnswerEnds, HEAD_BYTES, TAIL_BYTES } from "../../../../src/domain/inference/bodies/answer-ends.ts";
+import {
+  HEAD_BYTES,
+  ResponseEnds,
+  TAIL_BYTES,
+} from "../../../../src/domain/inference/bodies/response-ends.ts";
 import {
   CANDIDATES_MAX,
   NO_USAGE,
@@ -13,7 +17,7 @@ import { bytesOf, CHAT, MESSAGES, RECORDINGS, RESPONSES } from "../../../support
 /** @returns the usage of a response that arrives in chunks of this size */
 function usageOf(answer: string | Uint8Array, { pieceBytes = 1_000_000, isWhole = true } = {}) {
   const bytes = Buffer.from(answer);
-  const ends = new AnswerEnds();
+  const ends = new ResponseEnds();
   for (let at = 0; at < bytes.length; at += pieceBytes) ends.push(bytes.subarray(at, at + pieceBytes));
   return readUsage(ends, { isWhole });
 }
@@ -104,7 +108,7 @@ describe("usage is read at the end of a response (INF-41)", () => {
 test("the ends of a response are its first and last bytes, in chunks of any size", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 60, size: "max" }), (lengths) => {
-      const ends = new AnswerEnds();
+      const ends = new ResponseEnds();
       let sent = "";
       for (const length of lengths) {
         const piece = String(length).padEnd(length, "-").slice(0, length);

@@ -1,7 +1,7 @@
 // INF-48: exported days in an object store, and stores that fail or lie. `bun run test:s3` runs the cases with a real one.
 import { describe, expect, test } from "bun:test";
 import { LogArchive } from "../../../../src/domain/inference/log/log-archive.ts";
-import { ANSWER_TIMEOUT_MS } from "../../../../src/platform/object-store/requests.ts";
+import { RESPONSE_TIMEOUT_MS } from "../../../../src/platform/object-store/requests.ts";
 import { ARCHIVE_CASES, putLines } from "../../../support/object-store/archive-cases.ts";
 import { refusalOf } from "../../../support/object-store/refusal.ts";
 import { createS3Server, type S3ServerOptions, TEST_KEYS } from "../../../support/object-store/s3-server.ts";
@@ -13,9 +13,9 @@ const KEY = `captured/request-logs/${NAME}`;
 /** For stores that may not respond. */
 const IMPATIENT_MS = 300;
 
-function siteOf(options: S3ServerOptions = {}, answerTimeoutMs: number = IMPATIENT_MS) {
+function siteOf(options: S3ServerOptions = {}, responseTimeoutMs: number = IMPATIENT_MS) {
   const store = createS3Server(options);
-  const bucket = bucketAt(store.origin, { answerTimeoutMs });
+  const bucket = bucketAt(store.origin, { responseTimeoutMs });
   const archive = new LogArchive({ bucket, name: "sessions", prefix: "captured/" });
   const kept = () => store.buckets.get("sessions");
   return { store, archive, kept, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
@@ -27,7 +27,7 @@ async function* lines(): AsyncGenerator<Uint8Array> {
 
 describe.each(["checked", "unkept", "ignored"] as const)("INF-48 a store whose digests are %s", (digests) => {
   test.each(ARCHIVE_CASES)("$name", async ({ run }) => {
-    await using site = siteOf({ digests }, ANSWER_TIMEOUT_MS);
+    await using site = siteOf({ digests }, RESPONSE_TIMEOUT_MS);
     await run(site.archive);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from "../../../../src/domain/sso/provider/discovery/metadata.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import { storedMetadataOf } from "../../../../src/domain/sso/provider/provider-records.ts";
-import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
+import { RESPONSE_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import { findProvider } from "../../../../src/domain/sso/provider/provider-store.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
@@ -89,7 +89,7 @@ describe("SSO-44 a provider that responds wrongly", () => {
 
   test("a response of the maximum size, and one with one more byte", async () => {
     const response = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
-    const room = ANSWER_BYTES_MAX - (await response.text()).length - ',"padding":""'.length;
+    const room = RESPONSE_BYTES_MAX - (await response.text()).length - ',"padding":""'.length;
     idp.faults = { metadata: { padding: "x".repeat(room + 1) } };
     expect(await refusalOf(begin())).toBe("upstream sso.provider_invalid");
     idp.faults = { metadata: { padding: "x".repeat(room) } };

@@ -1,9 +1,9 @@
 // Requests to a provider: how responses are classified, and what the log has of a failed connection.
 import { afterAll, expect, test } from "bun:test";
 import {
-  ANSWER_BYTES_MAX,
   type ProviderRequest,
   ProviderRequests,
+  RESPONSE_BYTES_MAX,
 } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
@@ -65,7 +65,10 @@ test.each([
   [1, "sso.provider_invalid", "invalid"],
 ])("a response of the maximum size %d gives %p and counts as %s", async (more, response, outcome) => {
   for (const how of ["", "?gzip", "?chunks"])
-    expect(await send(`/200/${ANSWER_BYTES_MAX + more}${how}`)).toMatchObject({ answer: response, outcome });
+    expect(await send(`/200/${RESPONSE_BYTES_MAX + more}${how}`)).toMatchObject({
+      answer: response,
+      outcome,
+    });
 });
 
 test("SSO-42 a host that is not the provider's is not asked", async () => {
@@ -74,7 +77,7 @@ test("SSO-42 a host that is not the provider's is not asked", async () => {
 });
 
 test("a response whose chunks exceed its announced length is bounded", async () => {
-  const chunk = "x".repeat(ANSWER_BYTES_MAX + 1);
+  const chunk = "x".repeat(RESPONSE_BYTES_MAX + 1);
   const head = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n";
   using liar = Bun.listen({
     hostname: "127.0.0.1",

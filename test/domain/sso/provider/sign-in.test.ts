@@ -424,14 +424,14 @@ describe("SSO-21 the token request", () => {
     "a redirect": [{ token: "redirect" }, "upstream sso.provider_invalid"],
     "no response, because the connection ends": [{ token: "reset" }, "unavailable sso.provider_unreachable"],
     "the status 503": [{ token: "down" }, "unavailable sso.provider_unreachable"],
-    "no ID token": [{ tokenAnswer: { id_token: undefined } }, "upstream sso.token_invalid"],
-    "no access token": [{ tokenAnswer: { access_token: undefined } }, "upstream sso.provider_invalid"],
-    "a token of another type": [{ tokenAnswer: { token_type: "DPoP" } }, "upstream sso.provider_invalid"],
-    "no type of the token": [{ tokenAnswer: { token_type: undefined } }, "upstream sso.provider_invalid"],
+    "no ID token": [{ tokenResponse: { id_token: undefined } }, "upstream sso.token_invalid"],
+    "no access token": [{ tokenResponse: { access_token: undefined } }, "upstream sso.provider_invalid"],
+    "a token of another type": [{ tokenResponse: { token_type: "DPoP" } }, "upstream sso.provider_invalid"],
+    "no type of the token": [{ tokenResponse: { token_type: undefined } }, "upstream sso.provider_invalid"],
     "the status 404": [{ token: "missing" }, "upstream sso.provider_invalid"],
     "the status 401 without JSON": [{ token: "unauthorized" }, "upstream sso.client_rejected"],
-    "a text that is not a token": [{ tokenAnswer: { id_token: "a.b.c" } }, "upstream sso.token_invalid"],
-    "an encrypted token": [{ tokenAnswer: { id_token: "a.b.c.d.e" } }, "upstream sso.token_invalid"],
+    "a text that is not a token": [{ tokenResponse: { id_token: "a.b.c" } }, "upstream sso.token_invalid"],
+    "an encrypted token": [{ tokenResponse: { id_token: "a.b.c.d.e" } }, "upstream sso.token_invalid"],
   };
 
   test.each(Object.entries(ANSWERS))("is answered by %s", async (_, [faults, refusal]) => {

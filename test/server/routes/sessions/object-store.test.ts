@@ -20,7 +20,7 @@ async function site(options: S3ServerOptions = {}) {
   const store = createS3Server({ nowMs: () => world.clock.nowMs(), ...options });
   const world = await createWorld();
   const { clock } = world;
-  const bucket = bucketAt(store.origin, { clock, answerTimeoutMs: 300 });
+  const bucket = bucketAt(store.origin, { clock, responseTimeoutMs: 300 });
   const server = await createSessionServer({
     world,
     s3Objects: createS3Objects({ bucket, clock, prefix: "captured/" }),

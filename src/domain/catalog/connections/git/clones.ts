@@ -2,7 +2,7 @@
 import type { TemporaryFolders } from "../../../../platform/files/temporary-folders.ts";
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
-import { sourceFault } from "../faults.ts";
+import { sourceFault } from "../errors.ts";
 import { type GitArchiveTarget, type GitRun, GitTransport } from "./git-transport.ts";
 
 /** User name to send with a token: required by Bitbucket Cloud ("Repository access tokens"); many other servers accept any name. */

@@ -6,7 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DomainError } from "../../../../platform/errors.ts";
 import { type ProgramEnd, runProgram } from "../../../../platform/programs/program.ts";
-import { diskFull, proxyFault, rateLimited, type SourceFault, sourceFault } from "../faults.ts";
+import { diskFull, proxyFault, rateLimited, type SourceFault, sourceFault } from "../errors.ts";
 import {
   type GitPlaces,
   type GitRemote,

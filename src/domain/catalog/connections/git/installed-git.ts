@@ -2,7 +2,7 @@
 import { lstatSync } from "node:fs";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runProgram } from "../../../../platform/programs/program.ts";
-import { sourceFault } from "../faults.ts";
+import { sourceFault } from "../errors.ts";
 
 /** The oldest version that has every feature we use. */
 export const GIT_VERSION_MIN: readonly [number, number] = [2, 30];

@@ -9,9 +9,16 @@ import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import type { Outbound, OutboundRequest } from "../../../../platform/outbound/outbound.ts";
 import { Secret } from "../../../../platform/secret.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
-import { sourceFault } from "../faults.ts";
-import { bodyText, isMissing, networkFault, parsedAnswer, refuseRedirect, requireStatus } from "./answers.ts";
+import { sourceFault } from "../errors.ts";
 import { encodedParts, requireShape, timeIn } from "./host.ts";
+import {
+  bodyText,
+  isMissing,
+  networkFault,
+  parsedResponse,
+  refuseRedirect,
+  requireStatus,
+} from "./responses.ts";
 
 /** How long before its end a token is renewed. */
 const RENEWED_BEFORE_MS = MINUTE_MS;
@@ -135,7 +142,7 @@ export class AppTokens {
         return undefined;
       }
       await requireStatus(response, request.method === "POST" ? 201 : 200);
-      return parsedAnswer(await bodyText(response));
+      return parsedResponse(await bodyText(response));
     } catch (error) {
       throw networkFault(error, request.signal);
     }

@@ -2,7 +2,7 @@
 // requests.ts sends the requests.
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { sourceFault } from "../faults.ts";
+import { sourceFault } from "../errors.ts";
 
 export type RefKind = "branch" | "tag" | "commit";
 
@@ -63,10 +63,10 @@ export interface Host {
 /** @returns the response in the expected shape; undefined stays @throws DomainError `source.bad_answer` */
 export function requireShape<Shape extends TSchema>(
   shape: Shape,
-  answer: unknown,
+  response: unknown,
 ): Static<Shape> | undefined {
-  if (answer === undefined) return undefined;
-  if (Value.Check(shape, answer)) return answer;
+  if (response === undefined) return undefined;
+  if (Value.Check(shape, response)) return response;
   throw sourceFault("bad_answer");
 }
 

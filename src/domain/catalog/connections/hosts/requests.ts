@@ -3,19 +3,19 @@
 import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
-import { sourceFault } from "../faults.ts";
+import { sourceFault } from "../errors.ts";
 import { basicOf, type CloneAccess, Clones } from "../git/clones.ts";
+import type { AppTokens } from "./app-tokens.ts";
+import type { Ask } from "./host.ts";
 import {
   bodyText,
   isMissing,
   isRedirect,
   networkFault,
-  parsedAnswer,
+  parsedResponse,
   refuseRedirect,
   requireStatus,
-} from "./answers.ts";
-import type { AppTokens } from "./app-tokens.ts";
-import type { Ask } from "./host.ts";
+} from "./responses.ts";
 
 /** Time limit for all requests of one inspection together. */
 export const INSPECTION_MS_MAX = 60_000;
@@ -40,7 +40,7 @@ const FIXED_HEADERS: Headers = { "user-agent": "quartermaster", "accept-encoding
 
 /** Content type of a git server's answer to a request for its refs (gitprotocol-http(5), "Smart Clients"). */
 const REFS_SERVICE = "/info/refs?service=git-upload-pack";
-const REFS_ANSWER = "application/x-git-upload-pack-advertisement";
+const REFS_RESPONSE = "application/x-git-upload-pack-advertisement";
 
 export class HostRequests implements Ask {
   /** functions that need the git program */
@@ -68,7 +68,7 @@ export class HostRequests implements Ask {
 
   async json(path: string, headers: Headers = {}): Promise<unknown> {
     const text = await this.text(path, { accept: "application/json", ...headers });
-    return text === undefined ? undefined : parsedAnswer(text);
+    return text === undefined ? undefined : parsedResponse(text);
   }
 
   async text(path: string, headers: Headers = {}): Promise<string | undefined> {
@@ -99,7 +99,7 @@ export class HostRequests implements Ask {
     if (isMissing(response.status)) return false;
     await refuseRedirect(response, this.connection.apiBase);
     await requireStatus(response);
-    if (response.headers.get("content-type") !== REFS_ANSWER) throw sourceFault("bad_answer");
+    if (response.headers.get("content-type") !== REFS_RESPONSE) throw sourceFault("bad_answer");
     return true;
   }
 

@@ -18,7 +18,7 @@ import {
 
 const PROTOCOL_VERSION = 1;
 /** Maximum bytes on standard output. */
-export const ANSWER_BYTES_MAX = 1024 * 1024;
+export const RESPONSE_BYTES_MAX = 1024 * 1024;
 export const EXTERNAL_ID_CHARS_MAX = 512;
 export const ALIAS_CHARS_MAX = 512;
 export const CREDENTIAL_CHARS_MAX = 8_192;

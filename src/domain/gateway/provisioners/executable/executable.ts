@@ -16,11 +16,11 @@ import {
   type RevokeRequest,
 } from "../provisioner.ts";
 import {
-  ANSWER_BYTES_MAX,
   checkRevoked,
   ensureMessage,
   externalIdOf,
   listModelsMessage,
+  RESPONSE_BYTES_MAX,
   readListing,
   readResult,
   revokeMessage,
@@ -47,7 +47,7 @@ export function createExecutableProvisioner({
   const environment = { ...BASE_ENVIRONMENT, ...settings.executable?.environment };
   const responseTo = async (input: string, signal: AbortSignal): Promise<ProgramResult> => {
     try {
-      return await run({ environment, input, outputBytesMax: ANSWER_BYTES_MAX }, signal);
+      return await run({ environment, input, outputBytesMax: RESPONSE_BYTES_MAX }, signal);
     } catch (error) {
       throw asUnavailable(error);
     }
@@ -117,7 +117,7 @@ async function findOrphanedKey(
 function rejectLargeListing(error: unknown): never {
   const { cause } = error instanceof ProvisionerError ? error : {};
   if (cause instanceof DomainError && cause.reason === "program.output_too_large")
-    throw new ListingError("discovery_response", `the list has more than ${ANSWER_BYTES_MAX} bytes`);
+    throw new ListingError("discovery_response", `the list has more than ${RESPONSE_BYTES_MAX} bytes`);
   throw error;
 }
 

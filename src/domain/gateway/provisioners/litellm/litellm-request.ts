@@ -4,7 +4,7 @@ import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../../../platform/out
 import { ProvisionerError } from "../provisioner.ts";
 
 /** A page of a hundred keys with their metadata has a few hundred kilobytes. */
-export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface AdminMessage {
   method: "GET" | "POST";
@@ -12,7 +12,7 @@ export interface AdminMessage {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** maximum size of the response; default: ANSWER_BYTES_MAX */
+  /** maximum size of the response; default: RESPONSE_BYTES_MAX */
   bytesMax?: number;
 }
 
@@ -31,7 +31,7 @@ export type AdminRequest = (message: AdminMessage, signal: AbortSignal) => Promi
  */
 export const createAdminRequest =
   (outbound: Pick<Outbound, "fetch">, destinationName: string): AdminRequest =>
-  async ({ path, bytesMax = ANSWER_BYTES_MAX, ...message }, signal) => {
+  async ({ path, bytesMax = RESPONSE_BYTES_MAX, ...message }, signal) => {
     const timeoutMs = OUTBOUND_TIMEOUT_MAX_MS; // the signal ends the request sooner
     const response = await outbound.fetch(destinationName, path, { ...message, signal, timeoutMs });
     return { status: response.status, text: await boundedText(response, bytesMax) };

@@ -19,7 +19,7 @@ export interface RunningThread {
 }
 
 interface ThreadEvents {
-  onAnswer(answer: FromThread): void;
+  onResponse(response: FromThread): void;
   /** called once, also after `terminate` */
   onEnd(reason: unknown): void;
 }
@@ -28,7 +28,7 @@ interface ThreadEvents {
 export type StartLogThread = (file: string, events: ThreadEvents) => RunningThread;
 
 interface Waiting {
-  answered(answer: FromThread): void;
+  answered(response: FromThread): void;
   ended(reason: unknown): void;
 }
 
@@ -50,7 +50,7 @@ export class LogClient {
     const { promise, resolve, reject } = Promise.withResolvers<LogTasks[Name]["result"]>();
     const number = this.#number++;
     this.#waiting.set(number, {
-      answered: (answer) => ("result" in answer ? resolve(answer.result) : reject(errorIn(answer))),
+      answered: (response) => ("result" in response ? resolve(response.result) : reject(errorIn(response))),
       ended: (reason) => reject(new Error("the thread of the request log ended", { cause: reason })),
     });
     this.#thread ??= this.#startThread();
@@ -68,9 +68,9 @@ export class LogClient {
 
   #startThread(): RunningThread {
     const thread = this.start(this.file, {
-      onAnswer: (answer) => {
-        this.#waiting.get(answer.number)?.answered(answer);
-        this.#waiting.delete(answer.number);
+      onResponse: (response) => {
+        this.#waiting.get(response.number)?.answered(response);
+        this.#waiting.delete(response.number);
       },
       onEnd: (reason) => {
         if (this.#thread === thread) this.#thread = undefined;

@@ -27,7 +27,7 @@ const BUSY_RETRY_SECONDS = 5;
 
 export interface LogThreadOptions {
   file: string;
-  send(answer: FromThread): void;
+  send(response: FromThread): void;
   searchMsMax?: number | undefined;
   /** how long a search may work before waiting batches are written; see runInTurns */
   turnMs?: number | undefined;

@@ -59,8 +59,8 @@ export function failureOf(number: number, error: unknown): FromThread {
 }
 
 /** @returns the error in such a response */
-export function errorIn(answer: { refused: Refusal } | { failed: string }): Error {
-  if ("failed" in answer) return new Error(answer.failed);
-  const { kind, reason, message, hint } = answer.refused;
+export function errorIn(response: { refused: Refusal } | { failed: string }): Error {
+  if ("failed" in response) return new Error(response.failed);
+  const { kind, reason, message, hint } = response.refused;
   return new DomainError(kind, reason, message, { ...(hint !== undefined && { hint }) });
 }

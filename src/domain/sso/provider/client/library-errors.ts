@@ -58,7 +58,7 @@ function providerErrorOf(error: Error, secrets: readonly string[]): DomainError 
   return refusalOf({ error: name, error_description: description }, secrets);
 }
 
-/** @param answer of the provider @param secrets that were sent to it */
+/** @param response of the provider @param secrets that were sent to it */
 export function refusalOf(
   { error: name, error_description: description }: { error: string; error_description: unknown },
   secrets: readonly string[],

@@ -22,8 +22,8 @@ export interface Answered {
 /** @throws TypeError without a connection */
 export async function ask(method: "POST" | "PUT", path: string, body: object): Promise<Answered> {
   const headers = { "content-type": "application/json", accept: "application/json" };
-  const answer = await fetch(path, { method, headers, body: JSON.stringify(body) });
-  return { status: answer.status, body: await answer.json().catch(() => undefined) };
+  const response = await fetch(path, { method, headers, body: JSON.stringify(body) });
+  return { status: response.status, body: await response.json().catch(() => undefined) };
 }
 
 /** @returns the member of an object; undefined for any other value */

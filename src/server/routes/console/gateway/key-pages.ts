@@ -16,7 +16,7 @@ import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { userIdOf } from "../fleet-queries.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 export function gatewayKeyPages({ router, domain }: RouteContext, console: Console) {
   const { directory } = domain.gateway;
@@ -48,7 +48,7 @@ export function gatewayKeyPages({ router, domain }: RouteContext, console: Conso
     const pages = await walkCursors((cursor) =>
       directory.listByKey(reader.organizationId, readKeyQuery({ ...filter, cursor })),
     );
-    return exportAnswer(domain, reader, { list: "gateway_keys", columns: KEY_COLUMNS, pages });
+    return exportResponse(domain, reader, { list: "gateway_keys", columns: KEY_COLUMNS, pages });
   };
 
   return router

@@ -19,7 +19,7 @@ import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 const PLAIN = formOf({ csrf: FormField, by: FormField });
 const ACKNOWLEDGED = formOf({ csrf: FormField, by: FormField, fingerprint: FormField });
@@ -68,7 +68,7 @@ export function gatewayModelPages(context: RouteContext, console: Console) {
           const off = modelsOff(console, reader);
           if (off) return off;
           const { items } = matching(readModels(domain, reader).view, listValues(reader));
-          return exportAnswer(domain, reader, { list: "models", columns: MODEL_COLUMNS, pages: [items] });
+          return exportResponse(domain, reader, { list: "models", columns: MODEL_COLUMNS, pages: [items] });
         }),
       csvRoute("downloadGatewayModels", "Models of the gateway as a CSV file"),
     )

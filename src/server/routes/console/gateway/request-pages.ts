@@ -10,7 +10,7 @@ import { featureOffPage } from "../../../console/frame/refusals.tsx";
 import type { ShownSummary } from "../../../console/gateway/request-figures.tsx";
 import { REQUEST_COLUMNS, requestListPage } from "../../../console/gateway/request-list.tsx";
 import { REQUESTS_CSV_PATH, REQUESTS_PATH } from "../../../console/gateway/words.ts";
-import { csvAnswer, csvRoute, walkPages } from "../../../console/list/csv.ts";
+import { csvResponse, csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { dayEndIn, dayIn, sameRange } from "../../../console/list/days.ts";
 import {
   found,
@@ -59,7 +59,7 @@ export function gatewayRequestPages({ router, domain }: RouteContext, console: C
       problems,
     );
     if (!pages) return seeOther(`${REQUESTS_PATH}${url.search}`); // shows the problems of the filters
-    return csvAnswer({
+    return csvResponse({
       name: "requests.csv",
       columns: REQUEST_COLUMNS,
       pages,

@@ -1,6 +1,6 @@
 // The CSV file of a list, which is recorded in the audit log with the filters of its address.
 import type { Domain } from "../../../../domain/domain.ts";
-import { type CsvFile, csvAnswer } from "../../../console/list/csv.ts";
+import { type CsvFile, csvResponse } from "../../../console/list/csv.ts";
 import type { Reader } from "../../../console/reader.ts";
 
 interface Exported<Row> extends Pick<CsvFile<Row>, "columns" | "pages"> {
@@ -11,12 +11,12 @@ interface Exported<Row> extends Pick<CsvFile<Row>, "columns" | "pages"> {
 }
 
 /** @returns the file as a download */
-export const exportAnswer = <Row>(
+export const exportResponse = <Row>(
   { exports }: Pick<Domain, "exports">,
   { actor, url }: Reader,
   { list, name = list, columns, pages }: Exported<Row>,
 ): Response =>
-  csvAnswer({
+  csvResponse({
     name: `${name}.csv`,
     columns,
     pages,

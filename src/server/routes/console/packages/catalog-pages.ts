@@ -14,7 +14,7 @@ import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 import { catalogChanged } from "./package-action-pages.ts";
 import { refusalIn } from "./package-detail.ts";
 import { offersFor, readCatalog, readWholeCatalog } from "./package-reading.ts";
@@ -45,7 +45,7 @@ export function catalogPages({ router, domain }: RouteContext, console: Console)
       `${CATALOG_PATH}.csv`,
       ({ request }) =>
         console.show(request, "administrator", async (reader) =>
-          exportAnswer(domain, reader, {
+          exportResponse(domain, reader, {
             list: "catalog",
             columns: CATALOG_CSV_COLUMNS,
             pages: [await readWholeCatalog(domain, reader)],

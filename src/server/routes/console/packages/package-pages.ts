@@ -6,7 +6,7 @@ import { PACKAGE_CSV_COLUMNS, packageListPage } from "../../../console/packages/
 import { PACKAGES_PATH } from "../../../console/packages/words.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 import { readAllPackages, readPackages } from "./package-reading.ts";
 
 export function packagePages({ router, domain }: RouteContext, console: Console) {
@@ -26,7 +26,7 @@ export function packagePages({ router, domain }: RouteContext, console: Console)
       `${PACKAGES_PATH}.csv`,
       ({ request }) =>
         console.show(request, "administrator", async (reader) =>
-          exportAnswer(domain, reader, {
+          exportResponse(domain, reader, {
             list: "packages",
             columns: PACKAGE_CSV_COLUMNS,
             pages: [await readAllPackages(domain, reader)],

@@ -13,7 +13,7 @@ import {
 import { GROUPS_PATH } from "../../../console/people/words.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 export function groupPages({ router, domain }: RouteContext, console: Console) {
   const { directory, roles } = domain.scim;
@@ -44,7 +44,7 @@ export function groupPages({ router, domain }: RouteContext, console: Console) {
           const pages = await walkPages<ListedGroup>(async (after) =>
             directory.list(reader.organizationId, { ...walk, after }).items.map(withRole),
           );
-          return exportAnswer(domain, reader, { list: "groups", columns: GROUP_COLUMNS, pages });
+          return exportResponse(domain, reader, { list: "groups", columns: GROUP_COLUMNS, pages });
         }),
       csvRoute("downloadGroups", "Groups as a CSV file"),
     )

@@ -30,7 +30,7 @@ import { HttpError } from "../../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { needsConfirmation } from "../../pages/factor-confirmation-pages.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 const NewInvitations = formOf({
   csrf: FormField,
@@ -87,7 +87,7 @@ export function invitationPages(context: RouteContext, console: Console) {
             return (await runInTurns(page)).items;
           });
           const columns = invitationColumns(reader.nowMs);
-          return exportAnswer(context.domain, reader, { list: "invitations", columns, pages });
+          return exportResponse(context.domain, reader, { list: "invitations", columns, pages });
         }),
       csvRoute("downloadInvitations", "Invitations as a CSV file"),
     )

@@ -20,7 +20,7 @@ import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { userIdOf } from "../fleet-queries.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 const Confirmed = formOf({ csrf: FormField, by: FormField });
 const TypedCount = formOf({ csrf: FormField, by: FormField, count: FormField, typed: FormField });
@@ -58,7 +58,7 @@ export function loginPages({ router, domain }: RouteContext, console: Console) {
           const pages = await walkCursors((cursor) =>
             logins.list(readLoginQuery({ user_id: userId, kind, show, cursor })),
           );
-          return exportAnswer(domain, reader, { list: "logins", columns: LOGIN_COLUMNS, pages });
+          return exportResponse(domain, reader, { list: "logins", columns: LOGIN_COLUMNS, pages });
         }),
       csvRoute("downloadLogins", "Logins as a CSV file"),
     );

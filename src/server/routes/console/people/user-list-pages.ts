@@ -19,7 +19,7 @@ import { USERS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 export function userListPages({ router, domain }: RouteContext, console: Console) {
   const { users } = domain.identity;
@@ -68,7 +68,7 @@ export function userListPages({ router, domain }: RouteContext, console: Console
             const page = users.listInSteps(reader.organizationId, { ...walk, after });
             return withFigures(reader, (await runInTurns(page)).items);
           });
-          return exportAnswer(domain, reader, { list: "users", columns: userColumns(hasGateway), pages });
+          return exportResponse(domain, reader, { list: "users", columns: userColumns(hasGateway), pages });
         }),
       csvRoute("downloadUsers", "Users as a CSV file"),
     );

@@ -8,7 +8,7 @@ import { HISTORY_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 export function historyPages({ router, domain }: RouteContext, console: Console) {
   const { clients, governance } = domain;
@@ -47,7 +47,7 @@ export function historyPages({ router, domain }: RouteContext, console: Console)
               .list(organizationId, after?.sequence)
               .map((row) => ({ ...row, clients: counts.get(row.id) ?? 0 })),
           );
-          return exportAnswer(domain, reader, { list: "policy-history", columns: HISTORY_COLUMNS, pages });
+          return exportResponse(domain, reader, { list: "policy-history", columns: HISTORY_COLUMNS, pages });
         }),
       csvRoute("downloadPolicyHistory", "Revisions of the policy as a CSV file"),
     );

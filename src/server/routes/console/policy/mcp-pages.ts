@@ -55,7 +55,7 @@ import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, seeOther, uploadRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 const ACTION = { needs: "administrator", heldBack: VARIABLE_VALUE } as const;
 
@@ -81,7 +81,7 @@ export function mcpPages(context: RouteContext, console: Console) {
       ({ request }) =>
         console.show(request, "administrator", (reader) => {
           const { items } = matching(drafts.ownOrFirst(reader.actor), reader);
-          return exportAnswer(domain, reader, {
+          return exportResponse(domain, reader, {
             list: "mcp",
             columns: SERVER_COLUMNS,
             pages: [items],

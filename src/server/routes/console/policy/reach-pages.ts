@@ -9,7 +9,7 @@ import { type Column, listValues, type Values } from "../../../console/list/list
 import { PEOPLE_CSV_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import type { RouteContext } from "../../../router.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 const COLUMNS: readonly Column<User>[] = [
   { name: "email", label: "Address", cell: ({ email }) => email, csv: ({ email }) => email },
@@ -22,7 +22,7 @@ export const reachPages = ({ router, domain }: RouteContext, console: Console) =
     PEOPLE_CSV_PATH,
     ({ request }) =>
       console.show(request, "administrator", async (reader) =>
-        exportAnswer(domain, reader, {
+        exportResponse(domain, reader, {
           list: "policy-people",
           columns: COLUMNS,
           pages: await peoplePages(domain, reader, questionIn(listValues(reader))),

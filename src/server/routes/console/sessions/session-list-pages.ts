@@ -16,7 +16,7 @@ import { SESSIONS_CSV_PATH, SESSIONS_PATH } from "../../../console/sessions/word
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { userIdOf } from "../fleet-queries.ts";
-import { exportAnswer } from "../lists/list-export.ts";
+import { exportResponse } from "../lists/list-export.ts";
 
 /** The address has `-updated`, the domain `updated_desc`. */
 const SORTS: Readonly<Record<string, string>> = { "-updated": "updated_desc", updated: "updated_asc" };
@@ -60,7 +60,7 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
       wrong,
     );
     if (!pages) return seeOther(`${SESSIONS_PATH}${reader.url.search}`); // shows the problems of the filters
-    return exportAnswer(domain, reader, { list: "sessions", columns: SESSION_COLUMNS, pages });
+    return exportResponse(domain, reader, { list: "sessions", columns: SESSION_COLUMNS, pages });
   };
 
   return router

@@ -2,7 +2,7 @@
 // helps the operator without revealing a secret.
 import { describe, expect, test } from "bun:test";
 import { DIAGNOSIS_CHARS_MAX } from "../../../../../src/domain/gateway/provisioners/diagnosis.ts";
-import { ANSWER_BYTES_MAX } from "../../../../../src/domain/gateway/provisioners/litellm/litellm-request.ts";
+import { RESPONSE_BYTES_MAX } from "../../../../../src/domain/gateway/provisioners/litellm/litellm-request.ts";
 import { LISTING_BYTES_MAX } from "../../../../../src/domain/gateway/provisioners/model-listing.ts";
 import type { ProvisionerCode } from "../../../../../src/domain/gateway/provisioners/provisioner.ts";
 import { createBuiltinProvisioner } from "../../../../support/gateway/builtin-provisioner.ts";
@@ -137,7 +137,7 @@ test.each([
 ])("a response of the maximum size and %p more is %p", async (more, code) => {
   await using subject = await start();
   const list = JSON.stringify({ keys: [], total_pages: 0 });
-  const body = list.padEnd(ANSWER_BYTES_MAX + more, " ");
+  const body = list.padEnd(RESPONSE_BYTES_MAX + more, " ");
   subject.gateway.fail("GET /key/list", { kind: "status", status: 200, body });
   const outcome = await makeKey(subject.provisioner).then(
     () => undefined,

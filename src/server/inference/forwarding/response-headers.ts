@@ -18,7 +18,7 @@ const DROPPED_PREFIXES = ["proxy-", "x-litellm-key-", "llm_provider-", "access-c
 const STREAM_DEFAULTS = { "cache-control": "no-cache", "x-accel-buffering": "no" } as const;
 
 /** @returns the headers, in a new object */
-export function answerHeaders(
+export function responseHeaders(
   given: Headers,
   { requestId, isEventStream }: { requestId: string; isEventStream: boolean },
 ): Record<string, string> {

@@ -4,7 +4,7 @@
 export const HEAD_BYTES = 4 * 1024;
 export const TAIL_BYTES = 16 * 1024;
 
-export class AnswerEnds {
+export class ResponseEnds {
   readonly #head: Uint8Array[] = [];
   #headBytes = 0;
   #allBytes = 0;

@@ -49,7 +49,7 @@ const isRepository = ({ fullName }: HostState, name: string) => name.toLowerCase
 
 async function github({ state, pathname, request }: Asked): Promise<Response> {
   const authorization = request.headers.get("authorization");
-  const app = await githubAppAnswer(state, pathname, request);
+  const app = await githubAppResponse(state, pathname, request);
   if (app) return app;
   const token = `Bearer ${state.token}`;
   if (authorization !== token) return authorization === null ? NOT_FOUND() : unauthorized();
@@ -80,7 +80,7 @@ function githubRepository({ branches, tags, commits }: HostState, rest: string):
 const unauthorized = () => Response.json({ message: "Bad credentials" }, { status: 401 });
 
 /** @returns undefined for a request that is not from a GitHub App */
-async function githubAppAnswer(state: HostState, pathname: string, request: Request) {
+async function githubAppResponse(state: HostState, pathname: string, request: Request) {
   if (!githubApp.key) return undefined;
   const isInstallation = pathname === `/repos/${state.fullName}/installation`;
   if (!isInstallation && pathname !== "/app/installations/77/access_tokens") return undefined;

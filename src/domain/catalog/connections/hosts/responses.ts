@@ -1,10 +1,10 @@
 // Maps responses of repository hosts, and failed requests, to errors. No error repeats the text of a response.
 import { DomainError } from "../../../../platform/errors.ts";
 import { discardBody } from "../../../../platform/outbound/discard-body.ts";
-import { proxyFault, rateLimited, sourceFault } from "../faults.ts";
+import { proxyFault, rateLimited, sourceFault } from "../errors.ts";
 
 /** Limit for a response that is not an archive. */
-export const ANSWER_BYTES_MAX = 1024 ** 2;
+export const RESPONSE_BYTES_MAX = 1024 ** 2;
 
 const CERTIFICATE_FAULT = /CERT|VERIFY|SIGNATURE|TLS/;
 /** The runtime's error code if a proxy answers CONNECT with a status other than 2xx. */
@@ -69,20 +69,20 @@ function waitIn(headers: Headers): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-/** @throws DomainError `source.bad_answer` for more than ANSWER_BYTES_MAX */
+/** @throws DomainError `source.bad_answer` for more than RESPONSE_BYTES_MAX */
 export async function bodyText({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body ?? []) {
     bytes += piece.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) throw sourceFault("bad_answer");
+    if (bytes > RESPONSE_BYTES_MAX) throw sourceFault("bad_answer");
     parts.push(piece);
   }
   return Buffer.concat(parts).toString("utf8");
 }
 
 /** @throws DomainError `source.bad_answer` in place of the parser's error, whose message would repeat the text */
-export function parsedAnswer(text: string): unknown {
+export function parsedResponse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
