@@ -75,7 +75,7 @@ export interface DomainOptions {
   clock: Clock;
   ids: Ids;
   blobs: Blobs;
-  /** folder of uploaded bundles that are not imported yet */
+  /** uploaded bundles that are not imported yet */
   importBlobs: Blobs;
   /** objects of captured sessions only */
   sessionBlobs: Blobs;
@@ -107,7 +107,7 @@ export interface DomainOptions {
   mirroring?: Mirroring | undefined;
   records: RecordsOptions;
   settings: DomainSettings;
-  /** addresses of the configuration, which must not be shown */
+  /** secrets of the configuration, which must not be shown */
   secrets: { scimToken: Secret | undefined };
 }
 

@@ -7,7 +7,7 @@ export type AuditRow = typeof auditEntries.$inferSelect;
 
 /** The columns that differ between entries that are appended together. */
 export type Link = Pick<AuditRow, "target" | "previousDigest" | "digest">;
-/** The columns that they share. */
+/** The columns that such entries share. */
 export type Facts = Omit<AuditRow, "id" | "redactedBy" | keyof Link>;
 
 /** The previous digest of the first entry. */

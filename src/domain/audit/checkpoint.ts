@@ -11,9 +11,10 @@ export const CHECKPOINT_ID = 1;
 /** The initial checkpoint. */
 export const NOTHING_REMOVED: Checkpoint = { entryId: 0, digest: CHAIN_START, removed: 0 };
 
+/** Action of the audit entry that repeats the checkpoint. */
 export const FORGET_ACTION = "audit.forget";
 
-/** @returns the checkpoint in the form that an entry of FORGET_ACTION has */
+/** @returns the checkpoint in the form of an entry of FORGET_ACTION */
 export const checkpointSummary = ({ entryId, digest, removed }: Checkpoint) => ({
   up_to: entryId,
   digest,

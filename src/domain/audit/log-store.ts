@@ -52,7 +52,7 @@ const matching = ({ organizationId, filter, after }: Wanted): SQL | undefined =>
     after && sql`(${auditEntries.atMs}, ${auditEntries.id}) < (${after.atMs}, ${after.id})`,
   );
 
-/** @returns the entry with that id and its neighbors in the chain, because ids are consecutive */
+/** @returns the entry with that id and its neighbors in the chain; ids are consecutive */
 export function listAround(
   connection: Connection,
   { organizationId, id }: { organizationId: string; id: number },
@@ -143,7 +143,7 @@ export const lastIdEver = (connection: Connection): number =>
     sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
   )[0]?.seq ?? 0;
 
-/** Selects the end of the log or of a part of it. */
+/** The last entry of the log or of a part of it. */
 export type EntryEnd = Pick<AuditRow, "id" | "atMs" | "digest">;
 
 /** @returns the newest entry; undefined for none */

@@ -234,7 +234,7 @@ const entryNotFound = (id: string): DomainError =>
   new DomainError("not_found", "audit.not_found", `the audit log has no entry ${quoted(id)}`, {
     hint: ENTRY_ID.test(id)
       ? "retention may have removed it; look in an earlier export or in a backup"
-      : "an entry has a number; see `quartermaster audit list`",
+      : "the id of an entry is a number; see `quartermaster audit list`",
   });
 
 function actorFilter(actor: string | undefined): Pick<store.LogFilter, "actorId" | "actorLabel"> {

@@ -61,6 +61,7 @@ export class Redactor {
     return target === userId || before?.includes(own) === true || after?.includes(own) === true;
   }
 
+  /** Returns text without a replacement byte for byte. */
   #summary(entry: AuditRow, name: SummaryName, members: ReadonlySet<string>): string | null {
     const text = entry[name];
     if (text === null) return null;

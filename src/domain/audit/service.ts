@@ -6,6 +6,7 @@ import type { Actor } from "../shared/actor.ts";
 import { chain } from "./chain.ts";
 import * as store from "./store.ts";
 
+/** A summary of a row. It must contain no secrets. */
 export type AuditSummary = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
 export interface AuditEvent {
@@ -18,7 +19,7 @@ export interface AuditEvent {
   after?: AuditSummary;
 }
 
-/** One event with many targets. */
+/** The same event for each of many targets. */
 export type AuditEvents = Omit<AuditEvent, "target"> & { targets: readonly string[] };
 
 export type Audit = ReturnType<typeof createAudit>;

@@ -120,7 +120,7 @@ class ChainReading {
     return undefined;
   }
 
-  /** Records each redacted entry until its erasure is read. */
+  /** Remembers each erasure that a redacted entry names until the entry of that erasure is read. */
   #note(entry: AuditRow): void {
     const { id, action, redactedBy } = entry;
     if (redactedBy !== null && !this.#unprovenRedactions.has(redactedBy))

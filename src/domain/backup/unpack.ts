@@ -177,7 +177,7 @@ class Reader {
     return hasher.digest("hex");
   }
 
-  /** There must be no bytes that no digest covers. */
+  /** Refuses anything but zeros, because no digest covers these bytes. */
   #skipZeros(length: number): void {
     const bytes = this.#take(length);
     if (!bytes) throw this.damaged("it is truncated");

@@ -130,7 +130,7 @@ const GROUP = /^\/console\/groups\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** @returns the path in its stored form, because the page of a group also opens by its id in capitals */
 export const storedPath = (path: string): string => (GROUP.test(path) ? path.toLowerCase() : path);
 
-/** @returns undefined if the path is not a list's */
+/** @returns undefined if the path is not that of a list */
 export const findConsoleList = (path: string): ConsoleList | undefined =>
   KNOWN.get(GROUP.test(path) ? "/console/groups/:id" : path.includes(":") ? "" : path);
 

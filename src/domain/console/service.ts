@@ -206,7 +206,7 @@ function repeated<T>(name: string, entries: readonly T[], keyOf: (entry: T) => s
   return keys.flatMap((key, at) =>
     keys.indexOf(key) === at
       ? []
-      : [{ pointer: `/${name}/${at}`, detail: "an earlier entry has the same key" }],
+      : [{ pointer: `/${name}/${at}`, detail: "this entry repeats an earlier one" }],
   );
 }
 

@@ -1,4 +1,4 @@
-// Tables of what users save in the console. The migrations have constraints and indexes.
+// Tables of what users save in the console. Migrations define constraints and indexes.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** Named lists: a URL of the console, for its owner or for all administrators. */

@@ -87,7 +87,7 @@ export const retryDelayMs = (failures: number, fraction: number): number =>
       (0.8 + 0.4 * fraction),
   );
 
-/** @returns when a usable key is due again: after the interval, or earlier if it expires */
+/** @returns when a usable key is due again: after the interval, or before it expires if that is earlier */
 export function reconcileAtMs(
   { nowMs, expiresAtMs }: { nowMs: number; expiresAtMs: number | null },
   { ttlMs, fraction }: { ttlMs: number; fraction: number },

@@ -1,4 +1,4 @@
-// Settings of the gateway area; all undefined if gateway mode is off.
+// Settings of the gateway area. The whole object is undefined if gateway mode is off.
 import type { Secret } from "../../platform/secret.ts";
 
 export interface GatewaySettings {

@@ -67,7 +67,7 @@ export type GatewayStatus = Static<typeof GatewayStatus>;
 export interface ProxyFigures {
   /** requests in progress */
   inFlight: number;
-  /** memory of requests in progress, in bytes */
+  /** maximum number of requests in progress */
   capacity: number;
   /** whether the last forwarded request reached the gateway; undefined before the first one */
   isUpstreamUp: boolean | undefined;

@@ -231,7 +231,7 @@ const harnessByKey: ReadonlyMap<string, Harness> = new Map(HARNESSES.map((entry)
 /** @returns whether the text is a canonical harness key; aliases are not */
 export const isHarnessKey = (text: string): text is HarnessKey => harnessByKey.has(text);
 
-/** @returns the harnesses in the keys of a mapping, in its order */
+/** @returns the harnesses among the keys of a mapping, in its order */
 export const harnessKeysIn = (byHarness: object): HarnessKey[] => Object.keys(byHarness).filter(isHarnessKey);
 
 /** @returns why the text is not a canonical key, and the correct key */

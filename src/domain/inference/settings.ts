@@ -1,4 +1,4 @@
-// Settings of the inference proxy; all undefined unless this service forwards inference requests itself.
+// Settings of the inference proxy. The whole object is undefined unless this service forwards inference requests itself.
 import type { Listen } from "../../platform/config/addresses.ts";
 import type { IDENTITY_FACTS } from "../../platform/config/settings/inference.ts";
 

@@ -1,5 +1,5 @@
-// Erases a user from provisioning: stored refusals that name the user, and the creator's name of tokens. The provider's removal
-// already deleted the user's document.
+// Erases a user from provisioning: stored refusals that name the user, and the user's name as the creator of tokens. The provider's
+// removal already deleted the user's document.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
 

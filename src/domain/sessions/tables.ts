@@ -74,7 +74,7 @@ export const sessionArtifacts = sqliteTable("session_artifacts", {
   failureReason: text("failure_reason"),
   /** when the object was found missing or damaged */
   lostAtMs: integer("lost_at_ms"),
-  /** when retention may remove a complete artifact */
+  /** when retention may remove the artifact */
   expiresAtMs: integer("expires_at_ms").notNull(),
 });
 

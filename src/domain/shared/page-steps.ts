@@ -8,7 +8,7 @@ export const STEP_ROWS = 1_000;
 /** Number of rows of a step whose filter reads a row of another table for each. */
 export const JOINED_STEP_ROWS = 500;
 
-/** The first step for a page without a total, in pages. */
+/** Size of the first step for a page whose total is not counted, in pages. */
 const FIRST_PAGES = 4;
 
 /** The position of a row in the order. */
@@ -39,7 +39,7 @@ export interface OrderedRows<Row> {
 /**
  * Calls `work` for each step's rows, in order. Each step sees the commits up to then.
  * @param work returns whether to continue
- * @param from default: from the first row, with steps of one size
+ * @param options `after`: the row before the first step; default: from the first row. `firstRows`: size of the first step
  */
 export function* overSpans(
   { placeAhead, stepRows = STEP_ROWS }: Pick<OrderedRows<unknown>, "placeAhead" | "stepRows">,
@@ -66,7 +66,10 @@ export interface PageWindow {
   countedMax?: number | undefined;
 }
 
-/** @returns the page, and the number of matching rows after `after`; a row that moves in the order during this may be missing */
+/**
+ * @returns the page, and the number of matching rows after `after`; a row that moves in the order between two steps may be missing
+ * from the page
+ */
 export function* pageInSteps<Row>(
   rows: OrderedRows<Row>,
   { after, offset, limit, known, countedMax = Number.POSITIVE_INFINITY }: PageWindow,
@@ -87,7 +90,7 @@ export function* pageInSteps<Row>(
     total += matching;
     return known === undefined ? total <= countedMax : items.length < limit;
   };
-  // A page without a total may need only the first rows.
+  // A page whose total is not counted may need only the first rows.
   const isShort = known !== undefined && offset === 0 && limit > 0;
   const firstRows = isShort ? Math.min(FIRST_PAGES * limit, rows.stepRows ?? STEP_ROWS) : undefined;
   yield* overSpans(rows, readSpan, { after, firstRows });

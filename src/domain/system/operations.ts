@@ -109,6 +109,7 @@ export interface BackupFileView {
   schema: number | null;
   version: string | null;
   sealing_key_ids: readonly string[];
+  /** why the file cannot be read */
   problem: string | null;
   verification: BackupCheck | null;
 }

@@ -22,7 +22,7 @@ export interface SealingKeyState {
   state: "active" | "old" | "missing";
   source: "file" | "configuration" | null;
   path: string | null;
-  /** complete number of values sealed under it, by kind */
+  /** number of values sealed under it, by kind, including kinds without any */
   secrets: Readonly<Record<string, number>>;
   total: number;
 }

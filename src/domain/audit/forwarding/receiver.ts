@@ -14,7 +14,7 @@ export interface Receiver {
   send(entries: readonly AuditRow[], signal: AbortSignal): Promise<void>;
 }
 
-/** @param entries at most BATCH_ENTRIES_MAX @returns the first entries, which form a batch */
+/** @param entries at most BATCH_ENTRIES_MAX @returns the leading entries that fit into one batch */
 export function batchOf(entries: readonly AuditRow[]): readonly AuditRow[] {
   let bytes = 0;
   const end = entries.findIndex(({ before, after }, index) => {

@@ -1,5 +1,5 @@
 // Actions on many gateway keys, selected by a list of users or by a filter. Each key is changed by the operation for one key,
-// with its checks and its audit entry; the whole operation has one more entry. An error of one key does not affect the others.
+// with its checks and its audit entry; the whole operation has one more entry. A refusal of one key does not affect the others.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";

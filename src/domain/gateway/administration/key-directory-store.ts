@@ -1,4 +1,4 @@
-// SQL for the operator's view of gateway keys, and for marking all of them as due. keys/store.ts and attempts.ts handle due keys.
+// SQL for the operator's view of gateway keys, and for marking all of them as due. keys/ handles due keys.
 import { and, count, eq, getTableColumns, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";

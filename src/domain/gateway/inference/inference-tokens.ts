@@ -1,5 +1,5 @@
 // Inference tokens let a workstation's agents use the inference proxy while the workstation's login is active. Each grant has one
-// gateway session; a token names it and is valid as long as that row. key-resolver.ts reads the row on every use, so revocation
+// gateway session; a token names it and is valid as long as that row is. key-resolver.ts reads the row on every use, so revocation
 // takes effect immediately. inference.ts provides the signing keys.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";

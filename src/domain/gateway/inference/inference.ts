@@ -1,5 +1,5 @@
 // Inference for workstations and the inference proxy: assembles tokens, their signing keys and the key resolver. service.ts
-// assembles the management of keys.
+// assembles the management of gateway keys.
 
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import type { FindActiveLogin, LoginWatch } from "../../access/service.ts";

@@ -25,7 +25,7 @@ const found = {
   error: Type.Optional(Type.String({ description: "absent when healthy" })),
 };
 const Found = Type.Object(found, {
-  description: "response time of the gateway; absent if it was not checked",
+  description: "health of the gateway; absent if it was not checked",
 });
 
 export const ProxyHealth = Type.Object({

@@ -18,6 +18,7 @@ const OTHER_MODELS: ReadonlySet<string> = new Set([
   "models",
   "extra_body",
 ]);
+/** Bytes of an escaped character, because any character of a string may be escaped. */
 const ESCAPE_BYTES = 6;
 /** A longer key is not among those above. */
 const KEY_BYTES_MAX = ESCAPE_BYTES * Math.max(...[...OTHER_MODELS].map(({ length }) => length)) + 1;

@@ -7,7 +7,7 @@ import { DomainError } from "../../../platform/errors.ts";
 
 /** Small: writes need only the newest pages of table and indexes, and a search reads each page once. */
 const PAGE_CACHE_KIB = 4_096;
-/** How long a write waits for another process that erases or reads rows. The thread is blocked while it waits. */
+/** How long a write waits for another process that holds the file, for example to erase rows. The thread is blocked until then. */
 const BUSY_TIMEOUT_MS = 1_000;
 /** Number of prepared statements after which references to garbage-collected ones are removed. */
 const STATEMENTS_MIN = 64;

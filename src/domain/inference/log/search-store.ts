@@ -55,7 +55,7 @@ export class LogReader {
     return summarize({ connection: this.#connection, mayKeep }, search);
   }
 
-  /** Needs a writing connection. */
+  /** Needs a writable connection. */
   cacheAllSums(): Steps<void> {
     return cacheAllSums(this.#connection);
   }
@@ -185,5 +185,5 @@ function listOf(connection: Connection, wanted: Pick<RowSearch, "filter" | "sort
   };
 }
 
-/** The byte order of the database. */
+/** Compares texts by their bytes, like the database. */
 const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

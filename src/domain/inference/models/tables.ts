@@ -14,8 +14,9 @@ export const gatewayModels = sqliteTable(
     /** JSON of an AcknowledgedModel; null if the model had changed before this was stored */
     acknowledged: text("acknowledged"),
     firstSeenAtMs: integer("first_seen_at_ms").notNull(),
-    /** since when the model is no longer offered; null while the last successful refresh has it */
+    /** for a model that is no longer offered; the last successful refresh has seen every offered model */
     lastSeenAtMs: integer("last_seen_at_ms").notNull(),
+    /** null while the model is offered */
     unavailableSinceMs: integer("unavailable_since_ms"),
   },
   ({ organizationId, id }) => [primaryKey({ columns: [organizationId, id] })],
@@ -23,6 +24,7 @@ export const gatewayModels = sqliteTable(
 
 export const gatewayModelSync = sqliteTable("gateway_model_sync", {
   organizationId: text("organization_id").primaryKey(),
+  /** when the last refresh began */
   refreshedAtMs: integer("refreshed_at_ms").notNull(),
   succeededAtMs: integer("succeeded_at_ms"),
   sourceRevision: text("source_revision"),

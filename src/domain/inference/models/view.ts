@@ -79,7 +79,7 @@ export type ModelCatalogView = Static<typeof ModelCatalogView>;
 export type ModelView = ModelCatalogView["models"][number];
 
 export interface Shown {
-  /** id of the revision or draft */
+  /** a revision or a draft */
   revision: Pick<Revision, "id" | "document">;
   gatewayType: string;
   intervalSeconds: number;
@@ -102,7 +102,7 @@ export function toCatalogView(shown: Shown): ModelCatalogView {
   };
 }
 
-/** @returns whether workstations get the lists, and which ones are missing */
+/** @returns whether workstations get the lists; `incomplete` if some are missing */
 export function assignmentsOf({ document }: Pick<Revision, "document">): ModelCatalogView["assignments"] {
   if (deliversModels(document)) return "delivered";
   const isAny = document.allowed_harnesses.some((key) => modelsOf(document.harnesses[key]).length > 0);

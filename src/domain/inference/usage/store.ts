@@ -63,7 +63,7 @@ export const sumsOfDay = (connection: Connection, ofDay: number): (Sums & { user
 
 const COLUMN_OF: Readonly<Record<Exclude<Group, "day">, SQLiteColumn>> = { user: userId, model, harness };
 
-/** @returns the sums by group; of one user only, if given */
+/** @returns the sums of one day by group; only those of one user, if given */
 export function usageOfDay(
   connection: Connection,
   organization: string,

@@ -14,7 +14,7 @@ export class UsageIntake {
 
   /**
    * Adds the sums to the database, unless this batch was the last one. Ignores sums of another organization, and stores the sums of
-   * a since erased user without the user.
+   * a user who has been erased since without the user's id.
    */
   async take({ batch, deltas }: UsageBatch): Promise<void> {
     const { db, identity } = this.dependencies;

@@ -44,7 +44,7 @@ function junction(kind: Junction["kind"], parts: readonly Filter[]): Filter {
   return only && merged.length === 1 ? only : { kind, parts: merged };
 }
 
-/** A value that satisfies either test satisfies one of them, so both become one lookup. */
+/** Merges tests of one attribute into one lookup, because a value that satisfies one of the filters satisfies their `or`. */
 function mergedElements(parts: readonly Filter[]): readonly Filter[] {
   const elements = Map.groupBy(parts.filter(isElement), ({ path }) => path.attribute);
   const others = parts.filter((part) => !isElement(part));

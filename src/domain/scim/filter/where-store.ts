@@ -18,7 +18,7 @@ export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
   new Compiler(numbers, operandOf).condition(filter);
 
 /**
- * @returns whether an index finds the matches, as one part of an `and` or every part of an `or` must
+ * @returns whether an index finds the matches: those of one part of an `and`, or of every part of an `or`
  * @source SCIM-132
  */
 export const isIndexed = (filter: Filter): boolean => isFound(filter, operandOf);

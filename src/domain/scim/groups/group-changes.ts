@@ -22,7 +22,7 @@ type NumberedUser = memberStore.NumberedUser;
 /** The consequences for users whose membership, or whose group, changed. */
 type Effects = (users: readonly NumberedUser[]) => Steps<void>;
 
-/** A complete group of a request. */
+/** A complete group from a request. */
 export interface NewGroup {
   displayName: string;
   externalId: string | undefined;

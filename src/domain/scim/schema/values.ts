@@ -123,7 +123,7 @@ export function requireSingle(raw: unknown, name: string): unknown {
   return raw[0];
 }
 
-/** Drops white space at both ends of user names and group names (SCIM-29). */
+/** @returns whether it is a user name or group name, which loses white space at both ends (SCIM-29) */
 const isUniqueName = ({ uniqueness, caseExact }: Attribute): boolean => uniqueness === "server" && !caseExact;
 
 const EMAIL = USER_SCHEMA.attributes

@@ -154,8 +154,8 @@ export class SearchedRows<Row> {
   ) {}
 
   /**
-   * Skips the rows before a later page without reading their documents, for which an index suffices. The same applies to rows that
-   * must be sorted first, because there may be many more than the page shows.
+   * Skips the rows before a later page through an index, without reading their documents. The same applies to rows that must be
+   * sorted first, because there may be many more than the page shows.
    */
   page(query: RowsRequest): Row[] {
     const { connection } = this;
@@ -207,8 +207,8 @@ export class SearchedRows<Row> {
 }
 
 /**
- * The plus keeps SQLite from reading the whole organization through its index. An indexed condition names the organization itself
- * (filter/where-store.ts).
+ * The plus keeps SQLite from reading the whole organization through its index, which it would always prefer. An indexed condition
+ * names the organization itself (filter/where-store.ts).
  */
 function whereIn({ isOwn }: { isOwn: SQL }, filter: Filter, { numbers }: Shape): SQL {
   return isAlways(filter) ? isOwn : sql`+(${isOwn}) AND ${whereOf(filter, numbers)}`;

@@ -7,7 +7,7 @@ import * as store from "./status-store.ts";
 
 export interface ScimStatus {
   users: number;
-  /** number of those users */
+  /** how many of these users are suspended */
   suspendedUsers: number;
   groups: number;
   /** all except revoked ones; each with its last request */

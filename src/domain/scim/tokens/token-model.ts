@@ -55,7 +55,7 @@ export interface ScimTokenView {
   createdBy: string;
   createdAtMs: number | null;
   expiresAtMs: number | null;
-  /** rounded to the minute */
+  /** up to a minute before the actual last use */
   lastUsedAtMs: number | null;
   revokedAtMs: number | null;
 }

@@ -21,7 +21,7 @@ export const findOpen = (connection: Connection, tokenHash: string): TokenRow | 
 export const findConfigured = (connection: Connection): TokenRow | undefined =>
   findOpen(connection, CONFIGURED);
 
-/** @returns the token with an id or a label: the active one, or else the newest */
+/** @returns the token with an id or a label: the one that is not revoked, or else the newest */
 export const find = (
   connection: Connection,
   organizationId: string,

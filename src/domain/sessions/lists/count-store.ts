@@ -64,10 +64,10 @@ export function countByDay(
     .sort((one, other) => direction * (one.day - other.day));
 }
 
-/** Both included. */
+/** Days since 1970 in UTC, both inclusive. */
 export type DaySpan = Record<"first" | "last", number>;
 
-/** @param days in order @returns spans of at most so many sessions, or of one day */
+/** @param days in order @returns spans of at most `sessionsMax` sessions, or of one day */
 export function inSpansOf(sessionsMax: number, days: readonly DayCount[]): DaySpan[] {
   const spans: (DaySpan & { sessions: number })[] = [];
   for (const { day: of, sessions: more } of days) {

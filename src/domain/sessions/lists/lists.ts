@@ -51,7 +51,7 @@ const SHARED_MODES = SHARING_MODES.filter((mode) => mode !== "private");
 
 type Dependencies = Pick<SessionsDependencies, "db" | "identity">;
 
-/** Methods that return steps let the event loop turn. */
+/** Methods that return steps let the caller yield to the event loop between them. */
 export class SessionLists {
   readonly #recipients: Recipients;
 

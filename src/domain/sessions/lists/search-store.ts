@@ -61,7 +61,7 @@ export function searched(
 const STEP_TEXTS = 4_000;
 
 /**
- * Reads an index that has only what a count needs, in its order, and no session. List order would read a page per session.
+ * Reads only an index that covers the count, in its order. List order would read a page per session.
  * @param wanted `q`: folded; `modes`: only sessions in these sharing modes
  * @returns the number of the scope's listed sessions with the text
  */

@@ -26,7 +26,7 @@ export interface PlannedSharing {
   before: WantedSharing;
   wanted: WantedSharing;
   isSame: boolean;
-  /** whether more users can find the session after the change */
+  /** whether the change lets another user find the session */
   isWider: boolean;
 }
 

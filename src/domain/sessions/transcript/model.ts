@@ -51,7 +51,7 @@ export interface TranscriptPage {
   entries: readonly TranscriptEntry[];
   /** number of entries before the first one */
   before: number;
-  /** cursor of the next page; null at the end */
+  /** beginning of the next page; null at the end */
   next: Place | null;
   /** whether the transcript has more than RECORDS_MAX records */
   isCut: boolean;

@@ -160,7 +160,7 @@ export class SigningKeyRing {
     return this.#set;
   }
 
-  /** Decides again inside the transaction, because another process may have created a key before it. */
+  /** Decides again inside the transaction, because another process may have created a key since. */
   async #replace(
     actor: Actor,
     isWanted: (active: SigningKeyRow | undefined) => boolean,

@@ -49,7 +49,7 @@ export function* numbersWith(
       .values<[number]>(sql`SELECT rowid FROM ${sql.identifier(index)}
         WHERE ${sql.identifier(index)} MATCH ${matchOf(wanted)} ${window}`)
       .map(([number]) => number);
-  // @returns how many numbers it takes to find SAMPLED_TEXTS texts with the part; more means rarer
+  // How many numbers it takes to find SAMPLED_TEXTS texts with the part: the more, the rarer the part.
   const reachOf = (part: string): number =>
     having([part], sql`LIMIT 1 OFFSET ${SAMPLED_TEXTS - 1}`)[0] ?? Number.POSITIVE_INFINITY;
   const rarest = parts

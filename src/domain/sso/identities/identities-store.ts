@@ -112,7 +112,7 @@ export const list = (
 export const total = (connection: Connection, filter: IdentityFilter): number =>
   connection.select({ total: count() }).from(userIdentities).where(matching(filter)).get()?.total ?? 0;
 
-/** @returns the number of users whose last sign-in at a provider was between two times */
+/** @returns the number of users whose last sign-in at a provider was between two times, the second exclusive */
 export const countLastSignIns = (
   connection: Connection,
   { fromMs, beforeMs }: { fromMs: number; beforeMs: number },

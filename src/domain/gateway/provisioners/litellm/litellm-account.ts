@@ -18,7 +18,7 @@ export interface Account {
 /** @returns the address in the form in which it is compared and stored */
 export const foldEmail = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 
-/** @returns the accounts with exactly this address; the search may find others, and one on two pages */
+/** @returns the accounts with exactly this address; the search may also find others, and may list an account on two pages */
 export async function findAccounts(api: LitellmApi, email: string): Promise<Account[]> {
   const found = new Map<string, Account>();
   for (const { user_id: userId, user_email, teams } of await api.users(email)) {

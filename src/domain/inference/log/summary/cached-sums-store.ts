@@ -25,7 +25,7 @@ export interface Sums {
 
 export type SumsPart = keyof Sums;
 
-/** Needs a writing connection. */
+/** Needs a writable connection. */
 export class CachedSums {
   constructor(private readonly connection: Connection) {}
 

@@ -13,7 +13,7 @@ export class SpanSums {
   readonly #kept: CachedSums;
   readonly #countAll: ReturnType<typeof countingAll>;
 
-  /** @param connection writing connection to the file */
+  /** @param connection writable connection to the file */
   constructor(connection: Connection) {
     this.#kept = new CachedSums(connection);
     this.#countAll = countingAll(connection);

@@ -235,7 +235,7 @@ function* limited<T>(steps: Steps<T>, msMax: number): Steps<T> {
   }
 }
 
-/** @returns the cause for dropping rows until then; undefined if the same file may soon be writable */
+/** @returns why rows are dropped for now; undefined if the same file may soon be writable */
 function causeOf(error: unknown): DropCause | undefined {
   const reason = error instanceof DomainError ? error.reason : undefined;
   if (reason === "storage.busy") return undefined;

@@ -1,7 +1,7 @@
 // The parts of the protocol that openid-client implements: links, pushed requests, client authentication, and userinfo. It is
 // loaded on first use, because most commands never use it. Discovery, the token request, keys and token checks are ours: the
-// library accepts issuers that differ in form, does not verify signatures, and waits a minute before it fetches new keys. Errors
-// are distinguished by `code`, because a minified executable renames classes.
+// library accepts issuers that differ only in form, does not verify signatures, and waits a minute before it fetches new keys.
+// Errors are distinguished by `code`, because a minified executable renames classes.
 import type { Configuration } from "openid-client";
 import type { SsoSettings } from "../../settings.ts";
 import type { ProviderMetadata } from "../discovery/metadata.ts";
