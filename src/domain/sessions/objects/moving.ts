@@ -3,11 +3,12 @@
 import { DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
+import { storeUnavailable } from "../errors.ts";
 import type { ArtifactRow, StoreKind } from "../model.ts";
 import { findArtifact } from "../store.ts";
 import { markLost } from "./lost.ts";
 import * as store from "./moving-store.ts";
-import { markPlaces } from "./removal-store.ts";
+import { markPlaces, unmark } from "./removal-store.ts";
 import type { Removals } from "./removals.ts";
 
 /** A version that was not moved. */
@@ -76,24 +77,62 @@ export class Moving {
 
   async #move(artifact: ArtifactRow, to: StoreKind, signal: AbortSignal): Promise<Outcome> {
     const { db, clock, stores, removals } = this.dependencies;
-    const [source, target] = [stores.of(artifact.store), stores.of(to)];
-    if (!(await source.inspect(artifact.place, { signal }))) return "missing";
-    const place = target.placeOf(artifact);
+    const target = { ...artifact, store: to, place: stores.of(to).placeOf(artifact) };
+    // A former object at this place may still wait for its deletion, which must not delete the new one.
+    const wasMarked = await db.write((tx) => unmark(tx, target), "unobserved");
+    let isCopied = false;
     try {
-      await target.put(place, source.read(artifact.place, { signal }), { ...artifact, signal });
+      const fault = await this.#copy(artifact, target, signal);
+      if (fault) return this.#isStillThere(artifact) ? fault : "gone";
+      isCopied = true;
+    } catch (error) {
+      if (this.#isStillThere(artifact)) throw error;
+      return "gone"; // with its object, while it was copied
+    } finally {
+      if (wasMarked && !isCopied)
+        await db.write((tx) => markPlaces(tx, [target], clock.nowMs()), "unobserved");
+    }
+    const outcome = await this.#switch(artifact, target);
+    await removals.drain({ limit: DRAINED_PER_MOVE, signal });
+    return outcome;
+  }
+
+  /** Does not trust the response to an upload: the old object is deleted only if the new one is there. */
+  async #copy(
+    { store: kind, place: from }: ArtifactRow,
+    copied: ArtifactRow,
+    signal: AbortSignal,
+  ): Promise<Unmoved["fault"] | undefined> {
+    const [source, target] = [this.dependencies.stores.of(kind), this.dependencies.stores.of(copied.store)];
+    const { place } = copied;
+    if (!(await source.inspect(from, { signal }))) return "missing";
+    try {
+      await target.put(place, source.read(from, { signal }), { ...copied, signal });
     } catch (error) {
       if (error instanceof DomainError && error.reason === "artifact.digest_mismatch") return "differs";
       throw error;
     }
-    const outcome = await db.write((tx): Outcome => {
-      const row = findArtifact(tx, artifact);
-      const isSame = row?.store === artifact.store && row.place === artifact.place;
-      if (isSame) store.switchStore(tx, { id: artifact.id, store: to, place });
-      markPlaces(tx, [isSame ? artifact : { ...artifact, store: to, place }], clock.nowMs());
+    const copy = await target.inspect(place, { signal });
+    const isWhole = copy?.sizeBytes === copied.sizeBytes;
+    const sha256 = isWhole ? (copy.sha256 ?? (await target.hash(place, { signal }))) : undefined;
+    if (sha256 !== copied.sha256)
+      throw storeUnavailable(new Error("the store does not have what it accepted"));
+    return undefined;
+  }
+
+  #switch(artifact: ArtifactRow, target: ArtifactRow): Promise<Outcome> {
+    const { db, clock } = this.dependencies;
+    return db.write((tx): Outcome => {
+      const isSame = isAt(findArtifact(tx, artifact), artifact);
+      if (isSame) store.switchStore(tx, target);
+      markPlaces(tx, [isSame ? artifact : target], clock.nowMs());
       return isSame ? "moved" : "gone";
     }, "unobserved");
-    await removals.drain({ limit: DRAINED_PER_MOVE, signal });
-    return outcome;
+  }
+
+  /** Retention may have removed the version since, or another run may have moved it. */
+  #isStillThere(artifact: ArtifactRow): boolean {
+    return isAt(findArtifact(this.dependencies.db.read, artifact), artifact);
   }
 
   async #record(actor: Actor, after: { to: StoreKind; objects: number; bytes: number }): Promise<void> {
@@ -104,3 +143,6 @@ export class Moving {
     }, "unobserved");
   }
 }
+
+const isAt = (row: ArtifactRow | undefined, { store: kind, place }: ArtifactRow): boolean =>
+  row?.store === kind && row.place === place;

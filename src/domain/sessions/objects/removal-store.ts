@@ -2,7 +2,8 @@
 // object is deleted.
 import { and, asc, eq } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import type { ArtifactRow } from "../model.ts";
+import { changesOf } from "../../../platform/database/drizzle.ts";
+import type { ArtifactRow, StoreKind } from "../model.ts";
 import { sessionArtifacts, sessionObjectRemovals } from "../tables.ts";
 
 export type MarkedObject = typeof sessionObjectRemovals.$inferSelect;
@@ -21,11 +22,12 @@ export function markPlaces(
       .run();
 }
 
-/** @returns marked objects, oldest first */
-export const marked = (connection: Connection, limit: number): MarkedObject[] =>
+/** @returns marked objects, oldest first; of one store if it is given */
+export const marked = (connection: Connection, limit: number, store?: StoreKind): MarkedObject[] =>
   connection
     .select()
     .from(sessionObjectRemovals)
+    .where(store && eq(sessionObjectRemovals.store, store))
     .orderBy(asc(sessionObjectRemovals.markedAtMs))
     .limit(limit)
     .all();
@@ -39,8 +41,12 @@ export const isNamed = (connection: Connection, { store, place }: Place): boolea
     .limit(1)
     .get() !== undefined;
 
-export const unmark = (tx: Tx, { store, place }: Place): void =>
-  void tx
-    .delete(sessionObjectRemovals)
-    .where(and(eq(sessionObjectRemovals.store, store), eq(sessionObjectRemovals.place, place)))
-    .run();
+const isMarkOf = ({ store, place }: Place) =>
+  and(eq(sessionObjectRemovals.store, store), eq(sessionObjectRemovals.place, place));
+
+export const isMarked = (connection: Connection, object: Place): boolean =>
+  connection.select().from(sessionObjectRemovals).where(isMarkOf(object)).limit(1).get() !== undefined;
+
+/** @returns whether it was marked */
+export const unmark = (tx: Tx, object: Place): boolean =>
+  changesOf(tx.delete(sessionObjectRemovals).where(isMarkOf(object)).run()) > 0;

@@ -48,7 +48,9 @@ export function createS3Objects({ bucket, prefix, clock }: S3ObjectsDependencies
       ),
     async inspect(place) {
       const found = await reached(bucket.head(place));
-      return found && { sizeBytes: found.sizeBytes, sha256: found.sha256 ?? null };
+      if (found) return { sizeBytes: found.sizeBytes, sha256: found.sha256 ?? null };
+      await reached(bucket.check()); // HEAD has no error code: a missing bucket loses no object
+      return undefined;
     },
     async hash(place, { signal } = {}) {
       const bytes = await open(place, signal);
@@ -63,15 +65,19 @@ export function createS3Objects({ bucket, prefix, clock }: S3ObjectsDependencies
       yield* bytes;
     },
     async put(key, bytes, { signal, ...expected }) {
-      const hasher = new Bun.CryptoHasher("sha256");
-      const isOther = () => hasher.digest("hex") !== expected.sha256;
+      const sent = new Sent();
       const limits = signal ? { signal } : {};
       try {
-        await bucket.put({ ...expected, key }, hashed(bytes, hasher), limits);
+        await bucket.put({ ...expected, key }, sent.pass(bytes), limits);
       } catch (error) {
-        throw failureIn(error)?.status === 400 && isOther() ? digestMismatch() : asUnavailable(error);
+        throw failureIn(error)?.status === 400 && sent.isOther(expected)
+          ? digestMismatch()
+          : asUnavailable(error);
       }
-      if (!isOther()) return;
+      const isOther = sent.isOther(expected);
+      if (isOther === undefined)
+        throw storeUnavailable(new Error("the store accepted bytes before they came"));
+      if (!isOther) return;
       await reached(bucket.remove(key));
       throw digestMismatch();
     },
@@ -111,13 +117,25 @@ async function mark(bucket: Bucket, key: string): Promise<void> {
   await bucket.put({ key, sha256, sizeBytes: bytes.length, contentType: "text/plain" }, bytes);
 }
 
-async function* hashed(
-  bytes: AsyncIterable<Uint8Array>,
-  hasher: Bun.CryptoHasher,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of bytes) {
-    hasher.update(piece);
-    yield piece;
+/** The bytes that a store has taken from us. */
+class Sent {
+  readonly #hasher = new Bun.CryptoHasher("sha256");
+  #bytes = 0;
+  #isEnded = false;
+
+  async *pass(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      this.#hasher.update(piece);
+      this.#bytes += piece.length;
+      yield piece;
+    }
+    this.#isEnded = true;
+  }
+
+  /** @returns whether other bytes were sent; undefined if the store did not take all of them. Call it once */
+  isOther({ sha256, sizeBytes }: Pick<AnnouncedObject, "sha256" | "sizeBytes">): boolean | undefined {
+    if (!this.#isEnded && this.#bytes < sizeBytes) return undefined;
+    return this.#hasher.digest("hex") !== sha256;
   }
 }
 

@@ -35,6 +35,7 @@ async function site() {
       moving.run(world.system, { to, signal, advance }),
     placesIn: async (kind: "local" | "s3") =>
       (await Array.fromAsync(stores.of(kind).list())).map(({ place }) => place).sort(),
+    expire: () => server.domain.sessions.retention.run(world.system, never),
     rows: () => world.db.read.select().from(sessionArtifacts).all(),
     download: async () => {
       const answer = await server.request("POST", `/session-uploads/${sessionId}/download`, ada);
@@ -89,4 +90,84 @@ test("SES-38 a version with missing or different bytes stays and is named", asyn
   expect([objects, unmoved]).toMatchObject([2, [{ artifact: { id: other?.id }, fault: "missing" }]]);
   expect(own.rows().filter(({ lostAtMs }) => lostAtMs !== null)).toMatchObject([{ id: other?.id }]);
   expect(own.rows().find(({ id }) => id === other?.id)?.store).toBe("local");
+});
+
+test("SES-38 a store that answers 200 to everything gets no version", async () => {
+  await using own = await site();
+  own.store.instead = () => new Response();
+  expect(await own.move("s3").catch(({ reason }) => reason)).toBe("sessions.store_unavailable");
+  own.store.instead = undefined;
+  expect(own.rows().every(({ store }) => store === "local")).toBe(true);
+  expect((await own.placesIn("local")).length).toBe(2);
+});
+
+const refusing = (method: string) => (request: Request) =>
+  request.method === method ? new Response(null, { status: 403 }) : undefined;
+
+test("SES-38 a bucket that refused to delete former objects loses none that moved back since", async () => {
+  await using own = await site();
+  await own.move("s3");
+  own.store.instead = refusing("DELETE");
+  expect((await own.move("local")).objects).toBe(3);
+  expect((await own.placesIn("s3")).length).toBe(3);
+  expect((await own.move("s3")).objects).toBe(3);
+  own.store.instead = undefined;
+  await own.expire();
+  expect((await own.placesIn("s3")).length).toBe(3);
+  expect(await (await fetch(await own.download())).text()).toBe("other");
+});
+
+test("SES-38 a former object that waits for its deletion still does when its version cannot move back", async () => {
+  await using own = await site();
+  await own.move("s3");
+  own.store.instead = refusing("DELETE");
+  await own.move("local");
+  own.store.instead = (request) =>
+    request.method === "GET" ? undefined : new Response(null, { status: 403 });
+  expect(await own.move("s3").catch(({ reason }) => reason)).toBe("sessions.store_unavailable");
+  own.store.instead = undefined;
+  await own.expire();
+  expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([2, 0]);
+});
+
+test("SES-42 a store that does not delete keeps no file of the other one, and deletes later", async () => {
+  await using own = await site();
+  await own.move("s3");
+  own.store.instead = refusing("DELETE");
+  const due = () =>
+    own.server.world.db.write((tx) => void tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).run());
+  await due();
+  expect(await own.expire()).toMatchObject({ artifacts: 3, objects: 0, isDone: false });
+  own.server.world.clock.advance(1);
+  await capture(own.server, own.ada, "later", { session_id: "later" });
+  await due();
+  expect(await own.expire()).toMatchObject({ artifacts: 1, objects: 1, isDone: false });
+  expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([0, 3]);
+  own.store.instead = undefined;
+  expect(await own.expire()).toMatchObject({ objects: 3, isDone: true });
+  expect((await own.placesIn("s3")).length).toBe(0);
+});
+
+test("SES-5 SES-57 a bucket that is missing loses no session", async () => {
+  await using own = await site();
+  await own.move("s3");
+  const kept = own.store.buckets.get("sessions");
+  own.store.buckets.delete("sessions");
+  const offered = await own.server.request("POST", `/session-uploads/${own.sessionId}/download`, own.ada);
+  expect([offered.status, (await offered.json()).reason]).toEqual([503, "sessions.store_unavailable"]);
+  expect(await own.move("local").catch(({ reason }) => reason)).toBe("sessions.store_unavailable");
+  if (kept) own.store.buckets.set("sessions", kept);
+  expect(await (await fetch(await own.download())).text()).toBe("other");
+  expect(own.rows().some(({ lostAtMs }) => lostAtMs !== null)).toBe(false);
+});
+
+test("SES-38 SES-58 two runs at once lose nothing", async () => {
+  await using own = await site();
+  for (const to of ["s3", "local", "s3"] as const) {
+    await Promise.all([own.move(to), own.move(to)]);
+    expect(own.rows().every(({ store, lostAtMs }) => store === to && lostAtMs === null)).toBe(true);
+    expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual(
+      to === "s3" ? [0, 3] : [2, 0],
+    );
+  }
 });
