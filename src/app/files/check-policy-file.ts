@@ -1,5 +1,6 @@
 // The check of `doctor` on the policy in the configuration file: whether it is in force, and if not, why.
 
+import { commandWith } from "../../platform/config/command-hint.ts";
 import { countText } from "../../platform/count-text.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Examined } from "../doctor/domain-checks.ts";
@@ -22,10 +23,7 @@ export async function checkPolicyFile(
     plan = await domain.governance.deployments.plan(organizationId, section);
   } catch (error) {
     if (!(error instanceof DomainError) || error.reason !== "governance.invalid") throw error;
-    return check.failed(
-      error.message,
-      `to see each line: quartermaster config check --config ${config.file ?? "FILE"}`,
-    );
+    return check.failed(error.message, `to see each line: ${commandWith(config, "config check")}`);
   }
   const [problem] = plan?.problems ?? [];
   if (problem)
@@ -39,6 +37,6 @@ export async function checkPolicyFile(
   return check.ok(
     places === 0
       ? "it has no unpublished changes or conflicts"
-      : `the policy has other values in ${countText(places, "place")}: quartermaster policy conflicts list`,
+      : `the policy has other values in ${countText(places, "place")}: ${commandWith(config, "policy conflicts list")}`,
   );
 }

@@ -15,7 +15,7 @@ test("CON-45 a file that is valid only without the published policy is reported 
   const { domain, governance, admin, inForce, world: server } = world;
   const { organizationId, system } = server;
   const folder = temporaryDirectory();
-  const file = join(folder, "config.yaml");
+  const file = join(folder, "own config.yaml");
   const written = (section: object | undefined) => {
     writeFileSync(file, JSON.stringify(section ? { governance: section } : {}));
     return loadConfig({ flags: { config: file }, env: {}, cwd: folder });
@@ -43,11 +43,14 @@ test("CON-45 a file that is valid only without the published policy is reported 
   const third = written(sectionOf({ packages: [packageOf("one", { version: "2" })] }));
   await restart(third);
   const kept = await found(third);
-  expect(kept).toMatchObject({ result: "ok", detail: expect.stringContaining("policy conflicts list") });
+  expect(kept).toMatchObject({
+    result: "ok",
+    detail: expect.stringContaining(`policy conflicts list --config '${file}'`),
+  });
   expect(await found(written({ requird: true }))).toMatchObject({
     result: "failed",
     detail: expect.stringContaining("/governance/requird"),
-    remedy: expect.stringContaining("quartermaster config check"),
+    remedy: `to see each line: quartermaster config check --config '${file}'`,
   });
   rmSync(folder, { recursive: true });
 });
