@@ -6,6 +6,8 @@ import type { Actor } from "../shared/actor.ts";
 import { chain } from "./chain.ts";
 import * as store from "./store.ts";
 
+export { AUDIT_ACTIONS } from "./actions.ts";
+
 /** A summary of a row. It must contain no secrets. */
 export type AuditSummary = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 

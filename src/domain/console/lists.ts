@@ -124,15 +124,23 @@ interface ConsoleList {
   columns: readonly string[];
 }
 
-const KNOWN: ReadonlyMap<string, ConsoleList> = new Map(Object.entries(LISTS));
+const isListPath = (path: string): path is ConsoleListPath => Object.hasOwn(LISTS, path);
 const GROUP = /^\/console\/groups\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @returns the path in its stored form, because the page of a group also opens by its id in capitals */
 export const storedPath = (path: string): string => (GROUP.test(path) ? path.toLowerCase() : path);
 
+/** @returns the path as in the table above; undefined if the path is not that of a list */
+export function listPathOf(path: string): ConsoleListPath | undefined {
+  if (GROUP.test(path)) return "/console/groups/:id";
+  return isListPath(path) && !path.includes(":") ? path : undefined;
+}
+
 /** @returns undefined if the path is not that of a list */
-export const findConsoleList = (path: string): ConsoleList | undefined =>
-  KNOWN.get(GROUP.test(path) ? "/console/groups/:id" : path.includes(":") ? "" : path);
+export function findConsoleList(path: string): ConsoleList | undefined {
+  const known = listPathOf(path);
+  return known && LISTS[known];
+}
 
 /**
  * Checks the rows and columns in the query of a list's URL. A form without a choice sends empty values.

@@ -1,6 +1,7 @@
 // Views and list settings that users save in the console: types, limits and checks.
 import type { Problem } from "../../platform/errors.ts";
-import { choiceProblems, findConsoleList, storedPath } from "./lists.ts";
+import { addressProblems } from "./list-parameters.ts";
+import { findConsoleList, storedPath } from "./lists.ts";
 
 /** Maximum number of one user's saved views. */
 export const VIEWS_MAX = 50;
@@ -70,8 +71,14 @@ const isPlace = (parameter: string): boolean => PLACES.includes(parameter);
 /** @returns the query of a list's URL in the form that a view stores, without the position in the list */
 export const viewQuery = (query: string): string => without(query, isPlace);
 
-/** @returns the list's columns and rows in their stored form */
+/** @returns the list's columns and rows in their stored form; filters are left out */
 export function readUsual(list: ListAddress, options: ReadOptions): ListAddress {
+  // Without columns and rows the query would remove the saved ones, which is the meaning of an empty query.
+  if (withoutEmpty(list.query) !== "" && !USUAL.some((name) => new URLSearchParams(list.query).has(name)))
+    options.problems.push({
+      pointer: `${options.prefix}/query`,
+      detail: "the query must have columns or per_page, or be empty to restore the defaults",
+    });
   const { path, query } = readAddress(list, { ...options, left: isUnusual });
   return { path, query: withoutEmpty(query) };
 }
@@ -83,10 +90,9 @@ export const usualQuery = (query: string): string => without(query, isUnusual);
 
 /** @returns the stored columns and rows that the list can use; an earlier version also stored others */
 export function usableUsual({ path, query }: ListAddress): string {
-  const columns = findConsoleList(path)?.columns;
-  if (columns === undefined) return "";
+  if (findConsoleList(path) === undefined) return "";
   const usable = [...new URLSearchParams(query)].filter(
-    (parameter) => choiceProblems(new URLSearchParams([parameter]), columns).length === 0,
+    (parameter) => addressProblems(path, new URLSearchParams([parameter])).length === 0,
   );
   return withoutEmpty(new URLSearchParams(usable).toString());
 }
@@ -110,7 +116,7 @@ function readAddress({ path, query }: ListAddress, options: AddressOptions): Lis
   const kept = without(query, left);
   if (kept.length > QUERY_LENGTH_MAX)
     report("query", `the query may have at most ${QUERY_LENGTH_MAX} characters`);
-  for (const detail of choiceProblems(new URLSearchParams(kept), list?.columns)) report("query", detail);
+  for (const { detail } of addressProblems(path, new URLSearchParams(kept))) report("query", detail);
   return { path: storedPath(path), query: kept };
 }
 

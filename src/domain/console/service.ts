@@ -21,7 +21,8 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-export { choiceProblems, findConsoleList, type ListColumn, PAGE_SIZES, storedPath } from "./lists.ts";
+export { addressProblems, NO_FILTER, ONLY_ONCE } from "./list-parameters.ts";
+export { type ListColumn, PAGE_SIZES, storedPath } from "./lists.ts";
 export * from "./model.ts";
 
 /** The user who saves something. */

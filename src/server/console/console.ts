@@ -16,7 +16,7 @@ import { type Feature, type NavigationGroup, type Needs, navigationFor } from ".
 import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
 import { failedPage, forbiddenPage, staleFormPage, tooLongPage, unconfirmedPage } from "./frame/refusals.tsx";
 import { htmlResponse } from "./html-response.ts";
-import { hasUnknownColumns } from "./list/unknown-columns.ts";
+import { hasProblems, listOfRefusedFile } from "./list/address-problems.ts";
 import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
 import { createSignInAgain } from "./sign-in-again.ts";
@@ -108,6 +108,8 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       const reader = readerOf(request, visitor);
       if (!mayOpen(reader, needs)) return forbid(reader, "read");
       try {
+        const list = listOfRefusedFile(reader.url);
+        if (list !== undefined) return seeOther(list);
         return finish(reader, needs, await setImmediate(await work(reader))); // other requests run before it is rendered
       } catch (error) {
         return refuse(reader, error);
@@ -244,7 +246,7 @@ function createFrame(context: RouteContext, browser: Browser) {
   /** Relative times count from the rendering, because the work of the page may have taken seconds. */
   const answer = (asking: Reader, found: Answer): Response => {
     if (found instanceof Response) return found;
-    const isWrong = (found.status ?? 200) === 200 && hasUnknownColumns(asking.url);
+    const isWrong = (found.status ?? 200) === 200 && hasProblems(asking.url);
     const page = isWrong ? { ...found, status: 400, isError: true } : found;
     const reader = { ...asking, nowMs: clock.nowMs() };
     const notice = noticeOf(reader.request, baseUrl());

@@ -194,7 +194,7 @@ describe("CON-33 the own key", () => {
     }
     for (const [summary, command, request] of [
       ["Check key", undefined, "validate"],
-      ["Replace key", "keys rotate eve@example.com --yes", "rotate"],
+      ["Replace key", "keys rotate eve@example.com", "rotate"],
     ] as const) {
       const part = page.html.split(`<summary>“${summary}” as a command</summary>`)[1]?.split("</details>")[0];
       expect(part).toContain(`<pre>POST /gateway/key/${request}</pre>`);

@@ -1,6 +1,6 @@
 // Suspending, resuming, ending logins and changing roles of many users in the console: questions, results, reasons, audit.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { like } from "drizzle-orm";
+import { inArray, like } from "drizzle-orm";
 import { CONFIRMATION_TTL_MS } from "../../../src/domain/access/second-factor/model.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { users as userRows } from "../../../src/domain/identity/tables.ts";
@@ -81,7 +81,7 @@ describe("CON-70 CON-99 selected users", () => {
     const before = entries().length;
     const { html } = await question(`act=suspend&${byIds(ana, bob)}`);
     expect(html).toContain("Suspend 2 users?");
-    expect(html).toContain("quartermaster users change suspend ana@example.com bob@example.com --yes");
+    expect(html).toContain("quartermaster users change suspend ana@example.com bob@example.com<");
     const result = await send(html);
     expect([result.status, resultsIn(result.html)]).toEqual([
       200,
@@ -240,7 +240,7 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     const before = entries().length;
     const { html } = await question(`act=end_logins&all=1&filter=${filter}`);
     expect(html).toContain("End all logins of 101 users?");
-    expect(html).toContain("quartermaster users change end_logins --q many- --yes");
+    expect(html).toContain("quartermaster users change end_logins --q many-<");
     expect((await send(html, { typed: "2" })).html).toContain("Type the number 101");
     const first = await send(html, { typed: "101" });
     expect([first.html.includes("100 of 101 done"), first.html.includes("data-continue")]).toEqual([
@@ -258,6 +258,28 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     expect(recorded.filter((action) => action === "user.revoke_logins")).toHaveLength(BULK_ROWS_MAX + 1);
     const whole = entries().find(({ after }) => after?.includes("many-"));
     expect(JSON.parse(whole?.after ?? "")).toEqual({ users: 101, filter: "q=many-" });
+  });
+
+  test("counts the progress against the users who still match, not against the confirmed number", async () => {
+    await addMany(BULK_ROWS_MAX + 3);
+    const filter = encodeURIComponent("?q=many-&status=active");
+    const { html } = await question(`act=suspend&all=1&filter=${filter}`);
+    expect(html).toContain("Suspend 103 users?");
+    const suspend = (emails: readonly string[]) =>
+      db.write(
+        (tx) => tx.update(userRows).set({ status: "suspended" }).where(inArray(userRows.email, emails)).run(),
+        "user_rows",
+      );
+    await suspend(["many-00000@example.org", "many-00001@example.org"]);
+    const first = await send(html, { typed: "103" });
+    expect(first.html).toContain("100 of 101 done");
+    const last = await send(first.html);
+    expect(last.html).toContain("101 users suspended");
+    const none = await question(
+      `act=suspend&all=1&filter=${encodeURIComponent("?q=many-&status=suspended")}`,
+    );
+    await db.write((tx) => tx.delete(userRows).where(like(userRows.email, "many-%")).run(), "user_rows");
+    expect(textOf((await send(none.html, { typed: "103" })).html)).toContain("No user matches");
   });
 
   test("do not include users who match only after the confirmation, and mention them", async () => {

@@ -121,7 +121,8 @@ describe("CON-70 the list of users", () => {
       const answer = await site.request("GET", `/console/${path}`, { cookie });
       const text = await answer.text();
       const [entry] = site.domain.auditLog.list(organizationId, { action: "list.export" }).items;
-      return { status: answer.status, lines: text.trimEnd().split("\r\n"), entry };
+      const location = answer.headers.get("location");
+      return { status: answer.status, location, lines: text.trimEnd().split("\r\n"), entry };
     };
     const invitations = await file("invitations.csv?q=new");
     expect(invitations.lines[0]).toBe("email,role,status,expires_at,inviter");
@@ -139,13 +140,11 @@ describe("CON-70 the list of users", () => {
     expect(logins.entry?.target).toBe("logins");
     const keys = await file("gateway/keys.csv");
     expect(keys.lines).toEqual(["user,state,alias,expires,reconciled,next_attempt,failures,problem"]);
-    for (const path of [
-      "logins.csv?kind=x",
-      "logins.csv?user_id=x",
-      "invitations.csv?role=x",
-      "gateway/keys.csv?state=x",
-    ])
-      expect((await file(path)).status).toBe(400);
+    expect((await file("logins.csv?user_id=x")).status).toBe(400);
+    for (const path of ["logins.csv?kind=x", "invitations.csv?role=x", "gateway/keys.csv?state=x"]) {
+      const { status, location } = await file(path);
+      expect([status, location]).toEqual([303, `/console/${path.replace(".csv", "")}`]);
+    }
   });
 
   test("CON-24 downloads the users that match, and records it", async () => {
@@ -157,6 +156,7 @@ describe("CON-70 the list of users", () => {
     expect(others).toHaveLength(3);
     const [entry] = site.domain.auditLog.list(organizationId, { action: "list.export" }).items;
     expect(JSON.parse(entry?.after ?? "")).toEqual({ filter: "status=active", rows: 4 });
-    expect((await read(".csv?role=x")).status).toBe(400);
+    const refused = await read(".csv?role=x");
+    expect([refused.status, refused.headers.get("location")]).toEqual([303, "/console/users?role=x"]);
   });
 });

@@ -89,7 +89,10 @@ export class Revisions {
   named(organizationId: string, reference: string): Revision {
     const [, digits] = /^r?(\d{1,15})$/.exec(reference) ?? [];
     const number = digits === undefined ? undefined : Number(digits);
-    const id = number === undefined ? reference : store.idOfSequence(this.db.read, organizationId, number);
+    const id =
+      number === undefined
+        ? reference.toLowerCase()
+        : store.idOfSequence(this.db.read, organizationId, number);
     return this.show(organizationId, id ?? reference);
   }
 
@@ -99,7 +102,7 @@ export class Revisions {
    * @throws DomainError `governance.not_found`
    */
   reportedId(organizationId: string, reference: string): string {
-    return UUID_PATTERN.test(reference) ? reference : this.named(organizationId, reference).id;
+    return UUID_PATTERN.test(reference) ? reference.toLowerCase() : this.named(organizationId, reference).id;
   }
 
   /**

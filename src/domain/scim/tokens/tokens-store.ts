@@ -33,7 +33,7 @@ export const find = (
     .where(
       and(
         eq(scimTokens.organizationId, organizationId),
-        or(eq(scimTokens.id, reference), eq(scimTokens.label, reference)),
+        or(eq(scimTokens.id, reference.toLowerCase()), eq(scimTokens.label, reference)),
       ),
     )
     .orderBy(desc(isNull(scimTokens.revokedAtMs)), desc(scimTokens.id))

@@ -62,7 +62,7 @@ export const keyOptions = ({ q, state, problem, expires_within: within, user_id:
 export function keyBulkEquivalents(action: BulkKeyAction, chosen: Chosen): Equivalents {
   const api = (body: object) =>
     ({ method: "POST", path: "/admin/gateway/keys/change", body: { action, ...body } }) as const;
-  const command = (words: readonly string[]) => ["keys", "change", action, ...words, "--yes"];
+  const command = (words: readonly string[]) => ["keys", "change", action, ...words];
   if ("ids" in chosen) return { command: command(chosen.addresses), api: api({ ids: chosen.ids }) };
   const { values, expected } = chosen;
   const { q, state, problem, expires_within, user_id } = values;

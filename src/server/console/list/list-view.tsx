@@ -7,12 +7,12 @@ import { AsCommand } from "../parts/command.tsx";
 import { visibleText } from "../parts/texts.ts";
 import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
+import { allProblems } from "./address-problems.ts";
 import { FilterForm, FilterProblems } from "./filters.tsx";
 import { Empty } from "./first-step.tsx";
 import { labelsAddress } from "./labels.ts";
 import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
 import { isPageSelected, Selectable, searchOf, singularOf } from "./selection.tsx";
-import { columnProblems } from "./unknown-columns.ts";
 import { UnusableView, UsualForm, Views } from "./views.tsx";
 
 /** Screens on which a row is a card, as in console.css. */
@@ -27,7 +27,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
   const reader = useReader();
   const values = listValues(reader);
   const { filters, rows } = list;
-  const problems = [...(list.problems ?? []), ...columnProblems(reader.url)];
+  const problems = allProblems(reader.url, list.problems);
   const isFiltered = filters.some(({ name }) => values[name] !== undefined);
   return (
     <div id="list" data-region>

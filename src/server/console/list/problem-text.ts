@@ -1,8 +1,10 @@
 // Texts about invalid values in the address of a list, with links to correct them. The domain uses the API's names of
 // values; readers know the labels of the filters.
-import { PAGE_SIZES } from "../../../domain/console/service.ts";
+import { NO_FILTER, ONLY_ONCE, PAGE_SIZES } from "../../../domain/console/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
+import { excerpt } from "../../../platform/text/problem-list.ts";
 import { asSentence } from "../../pages/words.ts";
+import { visibleText } from "../parts/texts.ts";
 import { addressWith, fromStart } from "./address.ts";
 import type { Filter } from "./list.ts";
 
@@ -31,6 +33,18 @@ const PLACES: Readonly<Record<string, { text: string; without(url: URL): string 
     text: "The list has no such columns. Show its usual columns",
     without: (url) => addressWith(url, { columns: undefined }),
   },
+  known: {
+    text: "The list has no such total. Show its first page",
+    without: (url) => fromStart(url, {}),
+  },
+  filters: {
+    text: "The list shows its usual filters or all of them. Show its usual filters",
+    without: (url) => addressWith(url, { filters: undefined }),
+  },
+  select: {
+    text: "The address can only select the rows of the page. Show the list without a selection",
+    without: (url) => addressWith(url, {}),
+  },
 };
 
 /** @param url of the page that is shown */
@@ -41,12 +55,18 @@ export function shownProblem(
   const name = pointer === "/limit" ? "per_page" : pointer.slice(1);
   const place = PLACES[name];
   if (place) return { text: place.text, href: place.without(url) };
+  if (detail.startsWith(NO_FILTER))
+    return {
+      text: `The list has no filter “${visibleText(excerpt(name))}”. Show it without that filter`,
+      href: fromStart(url, { [name]: undefined }),
+    };
   return { text: textOf(name, detail, filters), href: `#filter-${name}` };
 }
 
 function textOf(name: string, detail: string, filters: readonly Filter[]): string {
   if (name === "per_page" && detail.includes(" must be ")) return `Rows: choose ${PAGE_SIZES.join(", ")}.`;
   const filter = filters.find((each) => each.name === name);
+  if (detail.endsWith(ONLY_ONCE)) return `${filter?.label ?? "Rows"}: choose only one value.`;
   if (filter?.kind === "choice") return `${filter.label}: choose one of the list.`;
   const [first = "", ...rest] = detail.split(" ");
   const labelled = rest.map((word) => labelOfEnd(word, filters));

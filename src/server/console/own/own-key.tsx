@@ -21,7 +21,7 @@ import { BREADCRUMBS, OWN_KEY_PATH } from "./words.ts";
 const EQUIVALENTS: Readonly<Record<KeyAction, { path: string; command?: (email: string) => string[] }>> = {
   ensure: { path: "/gateway/key/ensure", command: (email) => ["keys", "ensure", email] },
   validate: { path: "/gateway/key/validate" },
-  rotate: { path: "/gateway/key/rotate", command: (email) => ["keys", "rotate", email, "--yes"] },
+  rotate: { path: "/gateway/key/rotate", command: (email) => ["keys", "rotate", email] },
 };
 
 /**

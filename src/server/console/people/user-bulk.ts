@@ -113,7 +113,7 @@ export function userOptions(values: Values): string[] {
 export function userBulkEquivalents(action: BulkUserAction, chosen: Chosen): Equivalents {
   const api = (body: object) =>
     ({ method: "POST", path: "/admin/users/change", body: { action, ...body } }) as const;
-  const command = (words: readonly string[]) => ["users", "change", action, ...words, "--yes"];
+  const command = (words: readonly string[]) => ["users", "change", action, ...words];
   if ("ids" in chosen) return { command: command(chosen.addresses), api: api({ ids: chosen.ids }) };
   const { values, expected } = chosen;
   return {

@@ -68,8 +68,7 @@ function equivalentsOf({
   selection: Chosen;
 }): Equivalents {
   const api = (body: object) => ({ method: "POST", path: `/admin/client-status/${act}`, body }) as const;
-  if (selection.ids)
-    return { command: ["clients", act, ...selection.ids, "--yes"], api: api({ ids: selection.ids }) };
+  if (selection.ids) return { command: ["clients", act, ...selection.ids], api: api({ ids: selection.ids }) };
   const { query = {} } = selection;
   const { stale, not_seen_for_days: days, ...texts } = query;
   const filter = {
@@ -78,7 +77,7 @@ function equivalentsOf({
     ...(days !== undefined && { not_seen_for_days: Number(days) }),
   };
   return {
-    command: ["clients", act, ...optionsOrAll(clientOptions(query)), "--yes"],
+    command: ["clients", act, ...optionsOrAll(clientOptions(query))],
     api: api({ filter, expected: count }),
   };
 }

@@ -124,14 +124,14 @@ export function invitationRoutes({ router, domain, baseUrl, clock }: RouteContex
       ({ request, params }) =>
         recordConditionally(
           request,
-          onWire(invitations.show(principalOf(request).organizationId, params.id)),
+          onWire(invitations.show(principalOf(request).organizationId, params.id.toLowerCase())),
         ),
       { requires: "administrator", detail: described.getInvitation },
     )
     .delete(
       "/admin/invitations/:id",
       async ({ request, params }) => {
-        await invitations.cancel(actorOf(request), params.id, expectationOf(request, onWire));
+        await invitations.cancel(actorOf(request), params.id.toLowerCase(), expectationOf(request, onWire));
         return noContent();
       },
       { requires: "administrator", accepts: "nothing", detail: described.cancelInvitation },
@@ -140,7 +140,7 @@ export function invitationRoutes({ router, domain, baseUrl, clock }: RouteContex
       "/admin/invitations/:id/resend",
       async ({ request, params }) => {
         const expect = expectationOf(request, onWire);
-        const renewed = onWire(await invitations.resend(actorOf(request), params.id, expect));
+        const renewed = onWire(await invitations.resend(actorOf(request), params.id.toLowerCase(), expect));
         return json(renewed, { headers: { etag: recordTag(renewed) } });
       },
       { requires: "administrator", accepts: "nothing", detail: described.resendInvitation },
@@ -152,7 +152,9 @@ export function invitationRoutes({ router, domain, baseUrl, clock }: RouteContex
           idempotencyKey: idempotencyKeyOf(request),
           expect: expectationOf(request, onWire),
         };
-        return json(withLink(await invitations.regenerate(actorOf(request), params.id, options)));
+        return json(
+          withLink(await invitations.regenerate(actorOf(request), params.id.toLowerCase(), options)),
+        );
       },
       { requires: "administrator", accepts: "nothing", detail: described.regenerateInvitation },
     );

@@ -45,7 +45,11 @@ export const passwordLinkRoutes = ({ router, domain, baseUrl }: RouteContext) =>
     "/admin/users/:id/password-link",
     async ({ request, params }) => {
       const once = { idempotencyKey: idempotencyKeyOf(request) };
-      const link = await domain.identity.passwordLinks.create(actorOf(request), params.id, once);
+      const link = await domain.identity.passwordLinks.create(
+        actorOf(request),
+        params.id.toLowerCase(),
+        once,
+      );
       const password_url = passwordUrl(baseUrl(), link.token).reveal();
       return json({ password_url, ...toPasswordLinkDocument(link) }, { status: 201 });
     },

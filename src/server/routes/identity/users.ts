@@ -142,7 +142,10 @@ export function userRoutes(context: RouteContext) {
     .get(
       "/admin/users/:id",
       ({ request, params }) =>
-        recordConditionally(request, toAdminUser(users.show(principalOf(request).organizationId, params.id))),
+        recordConditionally(
+          request,
+          toAdminUser(users.show(principalOf(request).organizationId, params.id.toLowerCase())),
+        ),
       { requires: "administrator", params: UserPath, detail: described.getUser },
     )
     .patch(
@@ -150,10 +153,10 @@ export function userRoutes(context: RouteContext) {
       async ({ request, params, body, query }) => {
         const update = { ...body, expect: expectationOf(request, toAdminUser) };
         if (isDryRun(query)) {
-          const preview = users.checkUpdate(actorOf(request), params.id, update);
+          const preview = users.checkUpdate(actorOf(request), params.id.toLowerCase(), update);
           return json(toChangedAdminUser(preview)); // no ETag, because the record does not contain this state
         }
-        const changed = await users.update(actorOf(request), params.id, update);
+        const changed = await users.update(actorOf(request), params.id.toLowerCase(), update);
         return json(toChangedAdminUser(changed), { headers: { etag: recordTag(toAdminUser(changed)) } });
       },
       {
@@ -168,7 +171,7 @@ export function userRoutes(context: RouteContext) {
     .delete(
       "/admin/users/:id",
       async ({ request, params }) => {
-        await users.remove(actorOf(request), params.id, expectationOf(request, toAdminUser));
+        await users.remove(actorOf(request), params.id.toLowerCase(), expectationOf(request, toAdminUser));
         return noContent();
       },
       { requires: "administrator", accepts: "nothing", params: UserPath, detail: described.deleteUser },
@@ -176,7 +179,7 @@ export function userRoutes(context: RouteContext) {
     .post(
       "/admin/users/:id/sessions/revoke",
       async ({ request, params }) => {
-        await users.revokeLogins(actorOf(request), params.id);
+        await users.revokeLogins(actorOf(request), params.id.toLowerCase());
         return noContent();
       },
       {

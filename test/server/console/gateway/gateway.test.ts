@@ -207,7 +207,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
   test("CON-2 CON-17 shows the equivalent command and request, for selected keys and for a filter", async () => {
     const selected = await ask(`act=rotate&id=${ana.user.id}&id=${bob.user.id}`);
     expect(selected.html).toContain(
-      "<pre>quartermaster keys change rotate ana@example.com bob@example.com --yes</pre>",
+      "<pre>quartermaster keys change rotate ana@example.com bob@example.com</pre>",
     );
     const { body } = requestIn(selected.html);
     expect(body).toEqual({ action: "rotate", ids: [ana.user.id, bob.user.id] });
@@ -222,7 +222,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     ]);
     await act(ana.user.id, "ensure");
     const all = await ask(`act=revoke&all=1&filter=${encodeURIComponent("?state=ready&q=ana")}`);
-    expect(all.html).toContain("<pre>quartermaster keys change revoke --q ana --state ready --yes</pre>");
+    expect(all.html).toContain("<pre>quartermaster keys change revoke --q ana --state ready</pre>");
     expect(requestIn(all.html).body).toMatchObject({
       action: "revoke",
       filter: { state: "ready", q: "ana" },

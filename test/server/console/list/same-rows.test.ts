@@ -72,7 +72,7 @@ async function asked(path: string, act: string, query: string) {
   const body = { ...request.body, dry_run: true };
   const answer = await site.request(request.method, request.path, { cookie: admin.cookie, body });
   const [command = []] = commandsIn(html);
-  const run = await runOn(site, [...command.filter((word) => word !== "--yes"), "--dry-run", "--json"]);
+  const run = await runOn(site, [...command, "--dry-run", "--json"]);
   const numberIn = (text: string) => Number(/\d+/.exec(text)?.[0]);
   return {
     page: numberIn(heading),

@@ -39,6 +39,13 @@ describe.each([
     );
   });
 
+  test("refuses a second value of a filter, of which only one would count", async () => {
+    const { status, html, forms } = await ask("q=a&q=b");
+    expect([status, forms.map((form) => form.action).includes(action)]).toEqual([400, false]);
+    expect(html).toContain("The filter &quot;q&quot; has more than one value.");
+    expect((await ask("q=&q=example")).html).not.toContain("more than one value");
+  });
+
   test("accepts every filter of the list, and parameters of its view", async () => {
     const { html } = await browser.visit(`/console/${list}?filters=all`);
     const names = [...html.matchAll(/ id="filter-(\w+)"/g)].map(([, name = ""]) => name);

@@ -17,9 +17,11 @@ const { world, domain } = site;
 const admin = await site.signedIn("admin", { email: "admin@example.com" });
 const browser = consoleBrowser(site, admin);
 
-/** Runs a command without confirmation. */
-const run = (words: readonly string[], more: readonly string[] = []) =>
-  runOn(site, [...words, ...(words.includes("--yes") ? [] : more)]);
+/** Runs a command. A command on a page asks for confirmation, as the page does. */
+const run = (words: readonly string[], more: readonly string[] = []) => {
+  expect(words).not.toContain("--yes");
+  return runOn(site, [...words, ...more]);
+};
 
 const entries = () => world.db.read.select().from(auditEntries).all();
 /** @returns the audit entries without their actor and target */

@@ -253,7 +253,7 @@ describe("CON-43 CON-99 all that match a filter", () => {
     await workstation("new");
     const { html } = await question(`act=remove&all=1&filter=${filter}`);
     expect(html).toContain("Remove 1 workstation?");
-    expect(html).toContain("quartermaster clients remove --stale 30d --yes");
+    expect(html).toContain("quartermaster clients remove --stale 30d<");
     expect((await send(html, { typed: "2" })).html).toContain("Type the number 1");
     const { html: result } = await send(html, { typed: "1" });
     expect(cells(result)).toEqual(["old Removed from the inventory –"]);

@@ -139,8 +139,11 @@ export class BulkActions<Act extends string, Selection> {
   #filterRequest(act: Act, filter: string): BulkRequest<Act> | ConsolePage {
     const { view, filters } = this.bulk;
     const [unknown] = unknownFilters(filter, filters);
-    if (unknown === undefined) return { act, ids: [], filter };
-    return invalidSelectionPage(view, `The list of ${view.nouns[1]} has no filter ${quoted(unknown)}.`);
+    if (unknown !== undefined)
+      return invalidSelectionPage(view, `The list of ${view.nouns[1]} has no filter ${quoted(unknown)}.`);
+    const repeated = repeatedIn(filter);
+    if (repeated === undefined) return { act, ids: [], filter };
+    return invalidSelectionPage(view, `The filter ${quoted(repeated)} has more than one value.`);
   }
 
   #selectionOf(reader: Reader, { ids, filter }: BulkRequest<Act>): Promise<Selection> {
@@ -183,34 +186,43 @@ export class BulkActions<Act extends string, Selection> {
 
   async #runFilter(reader: Reader, request: BulkRequest<Act>, fields: Fields): Promise<ConsolePage> {
     const { act, filter = "" } = request;
-    const before = progressIn(fields, filter);
-    const { whole, left, cursor } = before;
+    const sent = progressIn(fields, filter);
+    const { cursor } = sent;
     const selection = await this.#selectionOf(reader, request);
     const isFirst = cursor === undefined;
-    if (isFirst) {
-      const isTyped = isTypedNumber(fields[TYPED_FIELD], whole);
-      const error = isTyped
-        ? this.#grownError(reader, await this.bulk.count(reader, selection), whole)
-        : `Type the number ${whole} to confirm.`;
-      if (error !== undefined) return await this.#question(reader, request, error);
-    }
-    const rowsMax = Math.min(BULK_ROWS_MAX, left);
+    const begun = isFirst ? await this.#begin(reader, selection, { fields, sent }) : { before: sent };
+    if ("error" in begun) return await this.#question(reader, request, begun.error);
+    const { before } = begun;
     const slice = await this.bulk.slice(reader, {
       act,
       selection,
-      rowsMax,
+      rowsMax: Math.min(BULK_ROWS_MAX, before.left),
       cursor,
-      ...(isFirst && { whole }),
+      ...(isFirst && { whole: before.whole }),
     });
     const progress = progressAfter(slice, before);
     const rows = progress.left === 0 && !isFirst ? await this.#refusals(reader, act, progress) : slice.rows;
     return resultPage(this.bulk.view, { act, rows, progress, language: reader.language });
   }
 
-  #grownError({ language }: Reader, count: number, whole: number): string | undefined {
-    if (count <= whole) return undefined;
-    const now = countedRows(this.bulk.view.nouns, count, language);
-    return `There are now ${now}, not ${whole}. Confirm the new number.`;
+  /**
+   * Checks the confirmed number, and counts again.
+   * @returns the progress at the beginning, for the rows that match now, or why the question is asked again
+   */
+  async #begin(
+    reader: Reader,
+    selection: Selection,
+    { fields, sent }: { fields: Fields; sent: Progress },
+  ): Promise<{ before: Progress } | { error: string }> {
+    const confirmed = sent.whole;
+    if (!isTypedNumber(fields[TYPED_FIELD], confirmed))
+      return { error: `Type the number ${confirmed} to confirm.` };
+    const now = await this.bulk.count(reader, selection);
+    if (now === 0) return { error: "No row is left." };
+    // Fewer rows than confirmed need no second confirmation, but progress must end at their number.
+    if (now <= confirmed) return { before: { ...sent, whole: now, left: Math.min(sent.left, now) } };
+    const rows = countedRows(this.bulk.view.nouns, now, reader.language);
+    return { error: `There are now ${rows}, not ${confirmed}. Confirm the new number.` };
   }
 
   /** @returns the first refused rows of all slices, with their current reasons */
@@ -221,6 +233,12 @@ export class BulkActions<Act extends string, Selection> {
     return rows.filter(({ result }) => result === "refused");
   }
 }
+
+/** @returns the name of a parameter with more than one value */
+const repeatedIn = (query: string): string | undefined =>
+  [...Map.groupBy(new URLSearchParams(query), ([name]) => name)].find(
+    ([, given]) => given.filter(([, value]) => value.trim() !== "").length > 1,
+  )?.[0];
 
 const idsIn = (text: string | undefined): string[] => (text ?? "").split(",").filter((id) => id !== "");
 

@@ -98,7 +98,7 @@ export function endOwnLoginForms({ router, domain }: RouteContext, console: Cons
       ({ request, params, body }) =>
         console.act(request, body, action, async ({ actor, visitor }) => {
           await ownLogins.end(actor, params.id.toLowerCase());
-          const to = params.id === visitor.sessionId ? "/sign-out" : OWN_LOGINS_PATH;
+          const to = params.id.toLowerCase() === visitor.sessionId ? "/sign-out" : OWN_LOGINS_PATH;
           return { to, notice: "The login has ended." };
         }),
       formRoute(Form, formOperation("sendEndOwnLogin", "Ends one login of the reader")),

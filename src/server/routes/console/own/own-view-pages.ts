@@ -70,7 +70,10 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
       `${VIEWS_PATH}/:id/remove`,
       ({ request, params }) =>
         console.show(request, "anyone", (reader) =>
-          removeViewPage(preferences.find(ownerOf(reader), params.id), readerPrincipal(reader).email),
+          removeViewPage(
+            preferences.find(ownerOf(reader), params.id.toLowerCase()),
+            readerPrincipal(reader).email,
+          ),
         ),
       pageRoute("showSavedViewRemoval", "Asks before a saved view is removed"),
     )
@@ -78,7 +81,7 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
       `${VIEWS_PATH}/:id/remove`,
       ({ request, body, params }) =>
         console.act(request, body, needed, async (reader) => {
-          await preferences.remove(ownerOf(reader), params.id);
+          await preferences.remove(ownerOf(reader), params.id.toLowerCase());
           return { to: VIEWS_PATH, notice: "The view is removed." };
         }),
       formRoute(Plain, formOperation("sendSavedViewRemoval", "Removes a saved view")),

@@ -116,7 +116,7 @@ function invitationActionPages(context: RouteContext, console: Console) {
       `${INVITATIONS_PATH}/:id/:action`,
       ({ request, params }) =>
         console.show(request, "administrator", (reader) => {
-          const invitation = invitations.show(reader.organizationId, params.id);
+          const invitation = invitations.show(reader.organizationId, params.id.toLowerCase());
           const once = crypto.randomUUID();
           return confirmationPage(invitationConfirmation(invitation, actionIn(params.action), once));
         }),
@@ -126,7 +126,7 @@ function invitationActionPages(context: RouteContext, console: Console) {
       `${INVITATIONS_PATH}/:id/:action`,
       ({ request, params, body }) =>
         console.act(request, body, NEEDED, (reader) =>
-          perform[actionIn(params.action)](reader, params.id, body.once),
+          perform[actionIn(params.action)](reader, params.id.toLowerCase(), body.once),
         ),
       formRoute(Confirmed, formOperation("sendInvitationAction", "Renews or cancels an invitation")),
     );

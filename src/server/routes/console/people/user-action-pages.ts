@@ -70,7 +70,7 @@ export function userActionPages(context: RouteContext, console: Console) {
       ({ request, params }) =>
         console.show(request, "administrator", (reader) => {
           const action = actionIn(params.action);
-          const user = users.show(reader.organizationId, params.id);
+          const user = users.show(reader.organizationId, params.id.toLowerCase());
           if (user.status === "removed") return removedPageOf(user);
           checkAction(reader, user, action);
           requireApplicableAction(user, action);
@@ -81,10 +81,10 @@ export function userActionPages(context: RouteContext, console: Console) {
     .post(
       `${USERS_PATH}/:id/:action`,
       ({ request, params, body }) => {
-        const needed = { needs: "administrator", back: userPath(params.id) } as const;
+        const needed = { needs: "administrator", back: userPath(params.id.toLowerCase()) } as const;
         return console.act(request, body, needed, async (reader) => {
           const action = actionIn(params.action);
-          const user = users.show(reader.organizationId, params.id);
+          const user = users.show(reader.organizationId, params.id.toLowerCase());
           if (user.status === "removed") return removedPageOf(user);
           checkAction(reader, user, action);
           requireApplicableAction(user, action);

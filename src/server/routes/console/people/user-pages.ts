@@ -30,7 +30,7 @@ export function userPages({ router, domain }: RouteContext, console: Console) {
     ({ request, params }) =>
       console.show(request, "administrator", async (reader) => {
         const { organizationId } = reader;
-        const user = identity.users.show(organizationId, params.id);
+        const user = identity.users.show(organizationId, params.id.toLowerCase());
         const wanted = { userId: user.id, perPage: ROWS_SHOWN };
         const workstations = await runInTurns(clients.inventory.summaries(organizationId, wanted));
         const logins = access.logins.list({ userId: user.id, limit: ROWS_SHOWN });
