@@ -28,7 +28,7 @@ interface ResponseRecord {
 /** Counts each response, logs it at debug level, logs refusals, and records refused SCIM content for the status. */
 export function createResponseRecorder(
   { domain, log, metrics, refusals }: ResponseRecorderOptions,
-  routes: readonly DocumentedRoute[],
+  routes: () => readonly DocumentedRoute[],
 ): (settled: ResponseRecord) => void {
   const countResponse = createResponseMetrics(metrics, routes);
   const countScim = createScimMetrics(metrics);

@@ -47,7 +47,7 @@ export interface RouteOptions {
 
 /** Dependencies of a routes file. */
 export interface RouteContext extends RouteOptions {
-  router: ReturnType<typeof createRouter>;
+  router: Router;
   streams: RevisionStreams;
   overview: Overview;
   adminEvents: AdminEvents;
@@ -59,6 +59,8 @@ export interface RouteContext extends RouteOptions {
   countFactor: CountFactor;
 }
 
-/** @returns the router of a server. One instance holds all routes, because Elysia creates each route again for every instance that uses another. */
+export type Router = ReturnType<typeof createRouter>;
+
+/** @returns a router. One instance holds all its routes, because Elysia creates each route again for every instance that uses another. */
 export const createRouter = (guard: ReturnType<typeof createGuard>) =>
   new Elysia({ normalize: false }).use(guard).use(bodies);

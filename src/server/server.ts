@@ -13,13 +13,15 @@ import { createRefusalLog } from "./http/problems/refusal-log.ts";
 import { needsTag, tagged } from "./http/read-tags.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
 import { complete } from "./http/responses.ts";
+import { addConsoleRoutes, createLazyConsole } from "./lazy-console.ts";
 import type { Forwarding } from "./listener/peer-address.ts";
+import { createFactorMetrics } from "./metrics/factor-metrics.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { AdminEvents, type AdminEventsOptions } from "./overview/admin-events.ts";
 import { Overview } from "./overview/overview.ts";
 import { RevisionStreams } from "./policy-api/revision-streams.ts";
 import { createResponseRecorder } from "./response-recorder.ts";
-import { createRouter, type RouteOptions } from "./router.ts";
+import { createRouter, type RouteContext, type RouteOptions, type Router } from "./router.ts";
 import { createHealthBudget } from "./routes/gateway/gateway-status.ts";
 import { createRoutes, guardOf } from "./routes/index.ts";
 import { createAdmission } from "./scim/admission.ts";
@@ -46,17 +48,18 @@ export interface Server {
   handle(request: Request, addressOf?: AddressOf, forwardingOf?: ForwardingOf): Response | Promise<Response>;
   /** Ends all event streams and rejects new ones. */
   endStreams(): void;
-  readonly routes: readonly DocumentedRoute[];
+  /** Loads the console. @returns all routes */
+  allRoutes(): Promise<readonly DocumentedRoute[]>;
 }
 
 /**
  * Serves the Allow header, because the framework answers a wrong method with 404.
  * @returns a function that lists the methods of a path; empty for an unknown path
  */
-function allowedMethods(routes: readonly DocumentedRoute[]): (path: string) => string[] {
+function allowedMethods(router: Router): (path: string) => string[] {
   let templates: { method: string; pattern: RegExp }[] | undefined; // created at the first use
   return (path) => {
-    templates ??= routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+    templates ??= router.routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
     const methods = templates.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     return [...new Set(methods.includes("GET") ? [...methods, "HEAD"] : methods)];
   };
@@ -79,13 +82,9 @@ export function createServer(options: ServerOptions): Server {
   const spendSearch = createSearchBudget(options.clock);
   const spendHealthCheck = createHealthBudget(options.clock);
   const admission = createAdmission(domain.scim, options.clock);
-  const router = createRouter(guardOf(options, admission));
-  router.onError({ as: "global" }, ({ error, code, request, path, set }) => {
-    set.status = 200; // otherwise the framework copies our response and its body through a stream
-    const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
-    return refuse(cause, { request, path });
-  });
-  const context = {
+  const newRouter = createRouters(guardOf(options, admission), refuse);
+  const router = newRouter();
+  const context: RouteContext = {
     ...options,
     router,
     streams,
@@ -94,14 +93,24 @@ export function createServer(options: ServerOptions): Server {
     search,
     spendSearch,
     spendHealthCheck,
+    countFactor: createFactorMetrics(options.metrics),
   };
-  createRoutes(context, { admission, allRoutes: () => routes });
-  const routes: readonly DocumentedRoute[] = router.routes;
-  const allowed = allowedMethods(routes);
+  const lazyConsole = createLazyConsole({
+    hasConsole: options.hasConsole !== false,
+    newRouter,
+    addRoutes: (router) => addConsoleRoutes({ ...context, router }),
+  });
+  const allRoutes = async () => [...router.routes, ...(await lazyConsole.routes())];
+  createRoutes(context, { admission, allRoutes });
   const refusals = createRefusalLog(options);
-  const record = createResponseRecorder({ ...options, refusals }, routes);
+  const record = createResponseRecorder({ ...options, refusals }, () => [
+    ...router.routes,
+    ...lazyConsole.loadedRoutes(),
+  ]);
+  const route = (request: Request): Response | Promise<Response> =>
+    lazyConsole.answers(request) ? lazyConsole.handle(request) : router.fetch(request);
   return {
-    routes,
+    allRoutes,
     endStreams() {
       streams.close();
       adminEvents.close();
@@ -118,7 +127,7 @@ export function createServer(options: ServerOptions): Server {
       keepStreamReadable(routed);
       let response: Response;
       try {
-        response = target ? await router.fetch(target) : refuse(unreadableHost(), { request, path: "" });
+        response = target ? await route(target) : refuse(unreadableHost(), { request, path: "" });
       } catch (error) {
         // The framework does not catch the rejection of a handler that returns a promise without being async.
         response = refuse(error, { request: routed, path: new URL(routed.url).pathname });
@@ -136,6 +145,19 @@ export function createServer(options: ServerOptions): Server {
     },
   };
 }
+
+/** @returns a function that makes routers with the same guard and refusals */
+const createRouters =
+  (guard: ReturnType<typeof guardOf>, refuse: ReturnType<typeof createRefusal>) => (): Router => {
+    const router = createRouter(guard);
+    const allowed = allowedMethods(router);
+    router.onError({ as: "global" }, ({ error, code, request, path, set }) => {
+      set.status = 200; // otherwise the framework copies our response and its body through a stream
+      const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
+      return refuse(cause, { request, path });
+    });
+    return router;
+  };
 
 const createAdminEvents = (
   { domain, clock, log }: ServerOptions,

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { bundledPackages } from "../../src/app/release/bundled-packages.ts";
 import { BUNDLES } from "../../src/app/release/release.ts";
-import { CONSOLE_ASSETS_PATH } from "../../src/server/console/assets/assets.ts";
 import {
   BROTLI_QUALITY_MAX,
   type BrowserFile,
   browserFiles,
 } from "../../src/server/console/assets/bundle.ts";
+import { CONSOLE_ASSETS_PATH } from "../../src/server/console/frame/navigation.ts";
 import { prepareInstallation } from "../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 

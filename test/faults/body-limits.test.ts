@@ -24,7 +24,9 @@ test.each(Object.entries(TYPES))(
   async (kind, type) => {
     await using testServer = await createGatewayServer();
     const administrator = await testServer.signedIn("admin");
-    const routes = testServer.server.routes.filter(({ hooks }) => hooks.detail?.["x-accepts"] === kind);
+    const routes = (await testServer.server.allRoutes()).filter(
+      ({ hooks }) => hooks.detail?.["x-accepts"] === kind,
+    );
     expect(routes).not.toEqual([]);
     const limitsSeen = new Set<number>();
     for (const { method, path, hooks } of routes) {

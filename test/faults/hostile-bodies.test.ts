@@ -38,7 +38,7 @@ const testServer = await createGatewayServer();
 const administrator = await testServer.signedIn("admin");
 afterAll(() => testServer[Symbol.asyncDispose]());
 
-const takers = testServer.server.routes.flatMap((route): Taking[] => {
+const takers = (await testServer.server.allRoutes()).flatMap((route): Taking[] => {
   const accepts = route.hooks.detail?.["x-accepts"];
   return accepts === undefined || accepts === "nothing" ? [] : [{ route, accepts }];
 });
@@ -83,7 +83,7 @@ async function refusesAll({ route: { method, path, hooks }, accepts }: Taking, b
 test("a refusal repeats only part of the address", async () => {
   const long = "x".repeat(12_000);
   const refused = new Set<string>();
-  for (const { method, path, hooks } of testServer.server.routes) {
+  for (const { method, path, hooks } of await testServer.server.allRoutes()) {
     const [, credential = {}] = credentialsFor(hooks.detail?.["x-requires"], administrator);
     const isEndless = path.endsWith("/events");
     const place = path.replaceAll(/:\w+/g, "codex");

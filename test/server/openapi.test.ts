@@ -59,7 +59,7 @@ test("an invalid document is rejected", async () => {
 
 test("every route has a description and a unique operation id", async () => {
   await using testServer = await createTestServer();
-  const shown = testServer.server.routes.filter(isShown);
+  const shown = (await testServer.server.allRoutes()).filter(isShown);
   const gaps = shown.map(({ method, path, hooks }) => [method, path, ...gapsOf(hooks.detail ?? {})]);
   expect(gaps.filter(({ length }) => length > 2)).toEqual([]);
   const ids = shown.map(({ hooks }) => hooks.detail?.operationId);
@@ -85,7 +85,7 @@ test("operations document the headers they read and the resulting responses", as
 test("every route is in the document, with its parameters, body and refusals", async () => {
   await using testServer = await createTestServer();
   const document = await documentOf(testServer);
-  for (const route of testServer.server.routes.filter(isShown)) {
+  for (const route of (await testServer.server.allRoutes()).filter(isShown)) {
     const operation = operationOf(document, route);
     const { "x-requires": requires, "x-accepts": accepts } = route.hooks.detail ?? {};
     const statuses = Object.keys(operation?.responses ?? {});
@@ -118,7 +118,7 @@ test("every route documents the credential that its guard requires", async () =>
   await using testServer = await createTestServer();
   const document = await documentOf(testServer);
   const seen = new Set<string>();
-  for (const route of testServer.server.routes.filter(isShown)) {
+  for (const route of (await testServer.server.allRoutes()).filter(isShown)) {
     const requires = String(route.hooks.detail?.["x-requires"]);
     const expected = SECURITY[requires] ?? eitherCaller(NO_SCOPE.has(requires) ? [] : [requires]);
     expect([route.path, operationOf(document, route)?.security]).toEqual([route.path, expected]);
@@ -234,7 +234,7 @@ test("GET responses match the document", async () => {
   const admin = await testServer.signedIn("admin");
   const ids = await fill(testServer, admin);
   const checked: string[] = [];
-  for (const route of testServer.server.routes.filter(({ method }) => method === "GET")) {
+  for (const route of (await testServer.server.allRoutes()).filter(({ method }) => method === "GET")) {
     for (const id of route.path.includes(":") ? ids : [""]) {
       const path = route.path.replaceAll(/:\w+/g, id);
       const response = await testServer.request("GET", path, { cookie: admin.cookie });
@@ -267,7 +267,7 @@ test("GET responses match the document", async () => {
 
 test("the document omits only routes that always refuse", async () => {
   await using testServer = await createTestServer();
-  const hidden = testServer.server.routes.filter((route) => !isShown(route));
+  const hidden = (await testServer.server.allRoutes()).filter((route) => !isShown(route));
   expect(hidden.length).toBeGreaterThan(0);
   expect(hidden.filter(({ method }) => method !== "ALL")).toEqual([]);
   const { paths } = await documentOf(testServer);

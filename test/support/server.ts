@@ -336,9 +336,7 @@ function servedLater(compose: () => Server): Server {
   return {
     handle: (...request) => composed().handle(...request),
     endStreams: () => composed().endStreams(),
-    get routes() {
-      return composed().routes;
-    },
+    allRoutes: () => composed().allRoutes(),
   };
 }
 

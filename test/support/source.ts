@@ -11,6 +11,8 @@ export interface Import {
   readonly names: string;
   /** removed by the compiler: it has no effect at run time */
   readonly typeOnly: boolean;
+  /** loaded when the code reaches it, not with its file */
+  readonly lazy: boolean;
 }
 
 export interface Source {
@@ -45,10 +47,15 @@ export async function readSources(folders: readonly string[]): Promise<Source[]>
 /** @param path from the root of the repository */
 export function sourceOf(path: string, text: string): Source {
   const code = text.replace(COMMENT, "");
-  const found = [...code.matchAll(STATIC)].map(([, names = "", target = ""]) => ({ names, target }));
-  const dynamic = [...code.matchAll(DYNAMIC)].map(([, target = ""]) => ({ names: "", target }));
-  const imports = [...found, ...dynamic].map(({ names, target }) => ({
+  const found = [...code.matchAll(STATIC)].map(([, names = "", target = ""]) => ({
     names,
+    target,
+    lazy: false,
+  }));
+  const dynamic = [...code.matchAll(DYNAMIC)].map(([, target = ""]) => ({ names: "", target, lazy: true }));
+  const imports = [...found, ...dynamic].map(({ names, target, lazy }) => ({
+    names,
+    lazy,
     target: target.startsWith(".") ? normalize(join(dirname(path), target)) : target,
     typeOnly: isTypeOnly(names),
   }));

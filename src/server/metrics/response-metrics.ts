@@ -27,23 +27,24 @@ interface CountedResponse {
 }
 
 /**
- * @param routes routes whose series for success and server errors start at zero, created when the metrics are first read
+ * @param routes returns the routes whose series for success and server errors start at zero, created when the metrics are read
  * @returns a function that counts one response; create it once
  */
 export function createResponseMetrics(
   metrics: Registry,
-  routes: readonly DocumentedRoute[],
+  routes: () => readonly DocumentedRoute[],
 ): (response: CountedResponse) => void {
   const responses = new ResponseCounts();
   responses.of(UNMATCHED);
-  let hasZeros = false;
+  let zeros = 0;
   new Counter({
     ...RESPONSES,
     labelNames: ["route", "method", "status"],
     registers: [metrics],
     collect() {
-      if (!hasZeros) addZeros(responses, routes);
-      hasZeros = true;
+      const known = routes();
+      if (known.length > zeros) addZeros(responses, known);
+      zeros = known.length;
       this.reset();
       for (const [route, { counts }] of responses.byRoute)
         for (const [method, statuses] of counts)

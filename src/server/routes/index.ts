@@ -1,10 +1,9 @@
-// All routes of the server. They are listed by hand because a compiled executable has no folders to scan.
+// All routes of the server but the console's, which lazy-console.ts loads. They are listed by hand because a compiled executable has no folders to scan.
 import { createBrowser } from "../auth/browser.ts";
 import { createGuard } from "../auth/guard.ts";
 import { canReadMetrics } from "../auth/metrics-access.ts";
 import { admitProxy } from "../auth/proxy-access.ts";
 import { TokenVerificationLimit } from "../auth/token-verification-limit.ts";
-import { createFactorMetrics } from "../metrics/factor-metrics.ts";
 import { createVerificationMetrics } from "../metrics/token-metrics.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import type { RouteContext, RouteOptions } from "../router.ts";
@@ -34,7 +33,6 @@ import { sourceWebhookRoutes } from "./catalog/source-webhooks.ts";
 import { clientRoutes } from "./clients.ts";
 import { clientBulkRoutes } from "./clients-bulk.ts";
 import { connectionRoutes } from "./connection.ts";
-import { consoleRoutes } from "./console/console-routes.ts";
 import { gatewayKeyRoutes, gatewayRoutes } from "./gateway/gateway.ts";
 import { gatewayProxyRoutes } from "./gateway/gateway-proxy.ts";
 import { inferenceRoutes } from "./gateway/inference.ts";
@@ -103,10 +101,9 @@ function pageRoutes(context: RouteContext): void {
  * @param allRoutes the complete list of routes, called when the API document is requested
  */
 export function createRoutes(
-  options: Omit<RouteContext, "countFactor">,
-  { admission, allRoutes }: { admission: Admission; allRoutes: () => readonly DocumentedRoute[] },
+  context: RouteContext,
+  { admission, allRoutes }: { admission: Admission; allRoutes: () => Promise<readonly DocumentedRoute[]> },
 ): void {
-  const context: RouteContext = { ...options, countFactor: createFactorMetrics(options.metrics) };
   healthRoutes(context);
   systemRoutes(context);
   openApiRoutes(context, allRoutes);
@@ -118,7 +115,6 @@ export function createRoutes(
   deviceRoutes(context);
   unsupportedRoutes(context);
   pageRoutes(context);
-  consoleRoutes(context);
   meRoutes(context);
   ownLoginRoutes(context);
   ownRoutes(context);

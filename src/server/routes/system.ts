@@ -137,12 +137,15 @@ export function systemRoutes({ router, metrics, domain: { health: state } }: Rou
 }
 
 /** Builds the document at the first request, when all routes are registered. */
-export function openApiRoutes({ router, baseUrl }: RouteContext, routes: () => readonly DocumentedRoute[]) {
+export function openApiRoutes(
+  { router, baseUrl }: RouteContext,
+  routes: () => Promise<readonly DocumentedRoute[]>,
+) {
   let document: PreparedResponse | undefined;
   return router.get(
     "/openapi.json",
-    ({ request }) => {
-      document ??= prepareResponse(Buffer.from(openApiDocument(routes(), { serverUrl: baseUrl() })), {
+    async ({ request }) => {
+      document ??= prepareResponse(Buffer.from(openApiDocument(await routes(), { serverUrl: baseUrl() })), {
         contentType: "application/json",
         cacheControl: "public, no-cache",
       });

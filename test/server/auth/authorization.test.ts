@@ -254,8 +254,8 @@ const pathOf = ({ path }: DocumentedRoute): string => path.replaceAll(/:\w+/g, U
 const requirementOf = ({ hooks }: DocumentedRoute): Requirement => hooks.detail?.["x-requires"] ?? "nobody";
 /** The framework's name for methods without a route at a path. */
 const methodOf = ({ method }: DocumentedRoute): string => (method === "ALL" ? "PROPFIND" : method);
-const guarded = ({ server }: TestServer) =>
-  server.routes.filter((route) => requirementOf(route) !== "nobody");
+const guarded = async ({ server }: TestServer) =>
+  (await server.allRoutes()).filter((route) => requirementOf(route) !== "nobody");
 const verdictOf = ({ status }: Response): Verdict => (status === 401 || status === 403 ? status : "through");
 
 test.each(Object.entries(CASES))(
@@ -264,7 +264,7 @@ test.each(Object.entries(CASES))(
     let sent = await send(testServer);
     const found: Record<string, Verdict> = {};
     const expected: Record<string, Verdict> = {};
-    for (const route of guarded(testServer)) {
+    for (const route of await guarded(testServer)) {
       const method = methodOf(route);
       const requirement = requirementOf(route);
       const { query = "", ...rest } = sent;
@@ -289,7 +289,7 @@ test.each([
   ["wrong", { unexpected: 1 }],
   ["oversized", "x".repeat(BODY_BYTES_MAX + 1)],
 ])("every route refuses an unauthenticated caller before reading a %s body", async (_name, body) => {
-  for (const route of guarded(testServer).filter(({ method }) => method !== "GET")) {
+  for (const route of (await guarded(testServer)).filter(({ method }) => method !== "GET")) {
     for (const type of ["application/json", "text/plain"]) {
       const response = await testServer.request(methodOf(route), pathOf(route), {
         body,
@@ -303,7 +303,7 @@ test.each([
 test("a valid token in the body does not authenticate", async () => {
   const { accessToken } = await testServer.signedIn("admin");
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  for (const route of guarded(testServer).filter(({ method }) => method !== "GET")) {
+  for (const route of (await guarded(testServer)).filter(({ method }) => method !== "GET")) {
     const sent = { body: `access_token=${accessToken}`, headers };
     const { status } = await testServer.request(methodOf(route), pathOf(route), sent);
     expect(`${route.path} ${status}`).toBe(`${route.path} 401`);
@@ -469,13 +469,14 @@ test("every route enforces the access in the table", async () => {
     const requirement = REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
     return typeof requirement === "object" ? requirement[method] : requirement;
   };
+  const routes = await testServer.server.allRoutes();
   const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
-    testServer.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
+    routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
   expect(table(requirementOf)).toEqual(table(wanted));
 });
 
 test("every route declares who may call it and which body it accepts", async () => {
-  const omissions = testServer.server.routes.map((route) => [
+  const omissions = (await testServer.server.allRoutes()).map((route) => [
     route.method,
     route.path,
     ...omissionsOf(route),
@@ -501,7 +502,7 @@ test("detects a route that declares neither", async () => {
 
 /** The guard sets the route, so a body refused before the guard is counted without a route. */
 test("every guard runs before the body is read, on public routes too", async () => {
-  for (const route of testServer.server.routes) {
+  for (const route of await testServer.server.allRoutes()) {
     const method = methodOf(route);
     const headers = { "content-type": "text/plain" };
     await testServer.request(method, pathOf(route), method === "GET" ? {} : { body: "x", headers });

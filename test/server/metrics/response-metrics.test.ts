@@ -42,7 +42,7 @@ const linesOf = (page: string): string[] => page.split("\n").sort();
 
 test("the page is what the library writes for the same responses, also when it is read again", async () => {
   const metrics = new Registry();
-  const count = createResponseMetrics(metrics, []);
+  const count = createResponseMetrics(metrics, () => []);
   expect(linesOf(await metrics.metrics())).toEqual(linesOf(await wantedFor([])));
   for (const answer of ANSWERS) count(answer);
   const wanted = linesOf(await wantedFor(ANSWERS));
@@ -52,7 +52,7 @@ test("the page is what the library writes for the same responses, also when it i
 
 test("methods that no route has are counted together", async () => {
   const metrics = new Registry();
-  const count = createResponseMetrics(metrics, []);
+  const count = createResponseMetrics(metrics, () => []);
   for (const method of ["PROPFIND", "TRACE"]) count({ route: UNMATCHED, method, status: 405, seconds: 0 });
   expect(await metrics.metrics()).toContain('{route="unmatched",method="other",status="405"} 2\n');
 });
@@ -61,7 +61,7 @@ test("a route has its good answers and failures from the first reading on, and d
   const metrics = new Registry();
   const answers = { 200: { description: "" }, 304: { description: "" }, 404: { description: "" } };
   const hooks = { detail: { "x-answers": answers } };
-  createResponseMetrics(metrics, [
+  createResponseMetrics(metrics, () => [
     { path: "/policy", method: "GET", hooks },
     { path: "/policy", method: "OPTIONS", hooks },
   ]);
@@ -70,4 +70,17 @@ test("a route has its good answers and failures from the first reading on, and d
   expect(statuses.map(([, status]) => status)).toEqual(["200", "304", "500"]);
   expect(page).not.toContain("OPTIONS");
   expect(page).not.toContain('le="1",route="/policy"');
+});
+
+test("routes that are added later have their series from then on", async () => {
+  const metrics = new Registry();
+  const hooks = { detail: { "x-answers": { 200: { description: "" } } } };
+  const routes = [{ path: "/policy", method: "GET", hooks }];
+  const count = createResponseMetrics(metrics, () => routes);
+  expect(await metrics.metrics()).not.toContain("/console");
+  routes.push({ path: "/console", method: "GET", hooks });
+  count({ route: "/policy", method: "GET", status: 200, seconds: 0 });
+  const page = await metrics.metrics();
+  expect(page).toContain('route="/console",method="GET",status="500"} 0');
+  expect(page).toContain('route="/policy",method="GET",status="200"} 1');
 });

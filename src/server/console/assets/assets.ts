@@ -6,10 +6,8 @@ import { brotliDecompressSync } from "node:zlib";
 import { invariant } from "../../../platform/errors.ts";
 import type { PreparedResponse } from "../../http/conditional.ts";
 import { prepareResponse } from "../../http/conditional.ts";
+import { CONSOLE_ASSETS_PATH } from "../frame/navigation.ts";
 import { type BrowserFile, browserFiles, PACKED } from "./bundle.ts";
-
-/** Path of every browser file, without its name. */
-export const CONSOLE_ASSETS_PATH = "/assets/console";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",

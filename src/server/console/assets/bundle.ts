@@ -1,5 +1,5 @@
 // Bundles the console's browser code and style sheet: once while the executable is built, which contains the finished files, or
-// at each start of `serve` from source.
+// when a service that runs from source loads the console.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export const BROWSER_ENTRIES = ["main.ts", "editor/editor.ts", "console.css"];
 
 /** For an executable: saves another 8 % and takes sixteen times as long as the usual level. */
 export const BROTLI_QUALITY_MAX = constants.BROTLI_MAX_QUALITY;
-/** For each start from source. */
+/** For a service that runs from source. */
 const BROTLI_QUALITY = 9;
 
 /** Ends the name of a file in the executable; no other embedded file has it. */

@@ -24,6 +24,8 @@ export type Feature = "sessions" | "gateway";
 
 /** Path of the console. */
 export const CONSOLE = "/console";
+/** Path of every browser file of the console, without its name. */
+export const CONSOLE_ASSETS_PATH = "/assets/console";
 
 const GROUPS: readonly NavigationGroup[] = [
   {

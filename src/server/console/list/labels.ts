@@ -2,7 +2,7 @@
 // fifth of the page. The address of the style sheet contains the labels, so the server stores nothing between the two
 // requests.
 import type { Problem } from "../../../platform/errors.ts";
-import { CONSOLE_ASSETS_PATH } from "../assets/assets.ts";
+import { CONSOLE_ASSETS_PATH } from "../frame/navigation.ts";
 
 /** Path of the sheet, without its query. */
 export const LABELS_PATH = `${CONSOLE_ASSETS_PATH}/labels.css`;

@@ -115,9 +115,7 @@ function policyAreaPages(context: RouteContext, console: Console): void {
   draftFilePages(context, console);
 }
 
-/** Adds no routes if the installation has no console. */
 export function consoleRoutes(context: RouteContext): void {
-  if (context.hasConsole === false) return;
   const browser = createBrowser(context);
   const console = createConsole(context, browser);
   framePages(context, console);

@@ -1,9 +1,9 @@
 // Routes that every page of the console uses: its browser files, and the choice of colors.
 import { Type } from "@sinclair/typebox";
 import { readOwnPath } from "../../auth/own-path.ts";
-import { CONSOLE_ASSETS_PATH, findAsset } from "../../console/assets/assets.ts";
+import { findAsset } from "../../console/assets/assets.ts";
 import type { Console } from "../../console/console.ts";
-import { CONSOLE } from "../../console/frame/navigation.ts";
+import { CONSOLE, CONSOLE_ASSETS_PATH } from "../../console/frame/navigation.ts";
 import { LABELS_PATH, labelSheet } from "../../console/list/labels.ts";
 import { THEME_COOKIE, THEMES } from "../../console/reader.ts";
 import { respondConditionally } from "../../http/conditional.ts";

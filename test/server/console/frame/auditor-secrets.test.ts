@@ -45,7 +45,7 @@ const CONCRETE = [
   ...["/console/policy/explain?user=ana@example.com&harness=codex", "/console/mcp?q=docs"],
 ];
 /** A stream of events has numbers only, and does not end. */
-const paths = site.server.routes.flatMap(({ method, path }) =>
+const paths = (await site.server.allRoutes()).flatMap(({ method, path }) =>
   method === "GET" && /^\/console(?!.*(?::|\/events$))/.test(path) ? path : [],
 );
 

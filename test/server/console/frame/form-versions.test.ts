@@ -69,7 +69,7 @@ const UPLOADS: Readonly<Record<string, string>> = {
 const TESTED_THERE = ["packages/new/layout", "packages/new/audience", "policy/merge"];
 const FILES = ["packages/new/upload", "catalog/import"];
 
-const forms = site.server.routes.flatMap(({ method, path, hooks }) => {
+const forms = (await site.server.allRoutes()).flatMap(({ method, path, hooks }) => {
   const body: unknown = hooks?.body;
   const fields = TypeGuard.IsObject(body) ? Object.keys(body.properties) : [];
   return method === "POST" && path.startsWith("/console/") ? [{ path: path.slice(9), fields }] : [];

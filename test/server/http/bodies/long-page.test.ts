@@ -17,7 +17,7 @@ const DEVICE = "/device";
 const quotes = (count: number): string => '"'.repeat(count);
 
 test("the page that refuses a form has a bounded length, whatever was entered", async () => {
-  const forms = site.server.routes.filter(({ hooks }) => hooks.detail?.["x-accepts"] === "form");
+  const forms = (await site.server.allRoutes()).filter(({ hooks }) => hooks.detail?.["x-accepts"] === "form");
   let refused = 0;
   for (const { path, hooks } of forms) {
     const { cookie, ...caller } = await site.signedIn("admin");

@@ -90,7 +90,9 @@ describe("paths and methods", () => {
   test("every route answers a path parameter that is not valid UTF-8 with a client error", async () => {
     const testServer = await sameServer();
     const { cookie } = await testServer.signedIn("admin");
-    for (const { method, path } of testServer.server.routes.filter((route) => route.path.includes(":"))) {
+    for (const { method, path } of (await testServer.server.allRoutes()).filter((route) =>
+      route.path.includes(":"),
+    )) {
       const sent: Sent = method === "GET" ? { cookie } : { cookie, body: {} };
       const response = await testServer.request(method, path.replace(/:\w+/g, "%ff"), sent);
       expect([method, path, response.status < 500]).toEqual([method, path, true]);
@@ -111,7 +113,9 @@ describe("paths and methods", () => {
     // Metrics grow with each request, and every QR code is another one.
     const varying = ["/metrics", "/account/second-factor/authenticator-app"];
     const isFixed = (path: string) => !path.includes(":") && !varying.includes(path);
-    const routes = testServer.server.routes.filter(({ method, path }) => method === "GET" && isFixed(path));
+    const routes = (await testServer.server.allRoutes()).filter(
+      ({ method, path }) => method === "GET" && isFixed(path),
+    );
     for (const path of [...routes.map((route) => route.path), "/nothing-here"]) {
       const [get, head] = [await ask("GET", path), await ask("HEAD", path)];
       const fixed = (response: Response) => [...response.headers].filter(([name]) => !CHANGING.has(name));
@@ -484,7 +488,9 @@ describe("API-1 every response", () => {
   test("has a Cache-Control header", async () => {
     const testServer = await sameServer();
     const { cookie } = await testServer.signedIn("admin");
-    for (const { method, path } of testServer.server.routes.filter((route) => route.method === "GET")) {
+    for (const { method, path } of (await testServer.server.allRoutes()).filter(
+      (route) => route.method === "GET",
+    )) {
       const { headers } = await testServer.request(method, path.replaceAll(/:\w+/g, "unknown"), { cookie });
       expect([path, headers.get("cache-control")]).toEqual([path, expect.stringMatching(/./)]);
     }
