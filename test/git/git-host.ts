@@ -51,6 +51,7 @@ export async function startGitHost(folder: string, { nginx, fcgiwrap, git }: Pro
   writeFileSync(join(folder, "nginx.conf"), settings({ folder, port, other, socket, backend, root }));
   const wrapper = Bun.spawn([fcgiwrap, "-c", "8", "-s", `unix:${socket}`], {
     stdio: ["ignore", "ignore", "inherit"],
+    detached: true,
   });
   const server = Bun.spawn([nginx, "-c", join(folder, "nginx.conf")], {
     stdio: ["ignore", "ignore", "inherit"],
@@ -66,10 +67,9 @@ export async function startGitHost(folder: string, { nginx, fcgiwrap, git }: Pro
     elsewhere: () => read("elsewhere.log"),
     log: () => read("access.log"),
     async [Symbol.asyncDispose]() {
-      for (const child of [server, wrapper]) {
-        child.kill();
-        await child.exited;
-      }
+      server.kill();
+      process.kill(-wrapper.pid); // its group: fcgiwrap leaves its workers behind
+      await Promise.all([server.exited, wrapper.exited]);
     },
   };
 }
