@@ -82,6 +82,7 @@ declare module "ssh2" {
 
   export const utils: {
     generateKeyPairSync(type: "ed25519"): { private: string; public: string };
+    parseKey(text: string): object | Error;
     sftp: { OPEN_MODE: Readonly<Record<"READ" | "WRITE" | "CREAT" | "TRUNC" | "EXCL", number>> };
   };
 }

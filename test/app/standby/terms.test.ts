@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { utils } from "ssh2";
 import { bucketReplica, folderReplica, type ReplicaStore } from "../../../src/app/standby/replica-store.ts";
 import { FOLDERS_MAX } from "../../../src/app/standby/sftp-replica.ts";
 import { replicaStoreOf } from "../../../src/app/standby/standby.ts";
@@ -20,7 +19,12 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
 import { REMOTE_TEXT_BYTES_MAX } from "../../../src/platform/outbound/sftp.ts";
 import { freePort } from "../../support/network/free-port.ts";
-import { type SftpServer, sftpConfig, startSftpServer } from "../../support/network/sftp-server.ts";
+import {
+  type SftpServer,
+  sftpConfig,
+  sshKeyPair,
+  startSftpServer,
+} from "../../support/network/sftp-server.ts";
 import { createS3Server, type S3Server } from "../../support/object-store/s3-server.ts";
 import { bucketAt } from "../../support/object-store/test-bucket.ts";
 import { START_MS, temporaryDirectory } from "../../support/world.ts";
@@ -130,7 +134,7 @@ describe("STB-9 SFTP", () => {
     listTerms(sftpStoreOf(sftpConfig(folder, { ...files, ...more }, path)));
 
   test("a server with another host key is refused before it receives any data", async () => {
-    const hostKey = utils.generateKeyPairSync("ed25519").public;
+    const hostKey = sshKeyPair().public;
     expect(listed({ hostKey })).rejects.toMatchObject({
       reason: "standby.store_unreachable",
       kind: "unavailable",
@@ -138,7 +142,7 @@ describe("STB-9 SFTP", () => {
   });
 
   test("a server that does not admit the key is unavailable", async () => {
-    const privateKey = utils.generateKeyPairSync("ed25519").private;
+    const privateKey = sshKeyPair().private;
     expect(listed({ privateKey })).rejects.toMatchObject({
       message: expect.stringContaining("cannot be used"),
     });

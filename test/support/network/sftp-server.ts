@@ -41,10 +41,17 @@ function admit(attempt: Attempt, publicKey: string): void {
   else attempt.reject();
 }
 
+/** @returns a pair that OpenSSH can read; one private key in 200 from the library is malformed */
+export function sshKeyPair(): { private: string; public: string } {
+  for (;;) {
+    const pair = utils.generateKeyPairSync("ed25519");
+    if (!(utils.parseKey(pair.private) instanceof Error)) return pair;
+  }
+}
+
 /** @param root folder that clients see as `/` */
 export async function startSftpServer(root: string): Promise<SftpServer> {
-  const host = utils.generateKeyPairSync("ed25519");
-  const user = utils.generateKeyPairSync("ed25519");
+  const [host, user] = [sshKeyPair(), sshKeyPair()];
   const port = freePort();
   const clients = new Set<ConnectedClient>();
   const server = new Server({ hostKeys: [host.private] }, (client) => {

@@ -32,7 +32,8 @@ const locksOn = (path: string): string[] => {
   const { ino } = statSync(path);
   return readFileSync("/proc/locks", "utf8")
     .split("\n")
-    .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `));
+    .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `))
+    .map((line) => line.replace(/^\d+: /, "")); // its place among the locks of all processes
 };
 
 test("STB-10 a commit that only the log has is overwritten without a reset", () => {
