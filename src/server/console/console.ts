@@ -217,6 +217,10 @@ function createReaderOf(context: RouteContext) {
         ...(readsAll ? domain.preferences.sharedByOthers(organizationId, userId) : []),
       ],
       usual: (path) => domain.preferences.usualOf(userId, path),
+      policyState: () => ({
+        draftSavedAtMs: domain.governance.drafts.summaryOf(actorOf(request))?.savedAtMs,
+        revision: domain.governance.revisions.current(organizationId),
+      }),
       targetPage: createTargetPage(domain, { userId, organizationId, isAdministrator: readsAll }),
     };
   };

@@ -2,6 +2,7 @@
 // gets a Reader.
 import type { AuditRow } from "../../domain/audit/chain.ts";
 import type { SavedView } from "../../domain/console/service.ts";
+import type { Revision } from "../../domain/governance/model.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Visitor } from "../auth/browser.ts";
 
@@ -40,6 +41,11 @@ export interface Reader {
   savedViews(): readonly SavedView[];
   /** @returns columns and rows that the reader keeps for a list, as a query; undefined for none */
   usual(path: string): string | undefined;
+  /** @returns when the reader's draft was saved last, and the revision in force; undefined for none */
+  policyState(): {
+    draftSavedAtMs: number | undefined;
+    revision: Pick<Revision, "sequence" | "authorLabel" | "createdAtMs"> | undefined;
+  };
   /** @returns the page of the target of an audit entry; undefined if there is none */
   targetPage(entry: Pick<AuditRow, "action" | "target">): string | undefined;
 }

@@ -39,6 +39,7 @@ export function readerOf(address: string, cookie: string): Reader {
     language: "en-US",
     savedViews: () => [],
     usual: () => undefined,
+    policyState: () => ({ draftSavedAtMs: undefined, revision: undefined }),
     targetPage: () => undefined,
   };
 }

@@ -8,8 +8,9 @@ import { asSentence } from "../../pages/words.ts";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { type ApiCall, AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { SavedElsewhere } from "../parts/saved-elsewhere.tsx";
 import { numberText } from "../parts/texts.ts";
-import { Text, useReader } from "../parts/values.tsx";
+import { Facts, Text, useReader } from "../parts/values.tsx";
 import { STATUS_LABELS } from "../people/words.ts";
 import {
   type AudienceFields,
@@ -20,6 +21,7 @@ import {
   type PasteOutcome,
   People,
 } from "./audience-parts.tsx";
+import { Audience } from "./package-columns.tsx";
 
 /** Number of inactive users that are listed above the form; the field contains the addresses of all of them. */
 export const INACTIVE_NAMED_MAX = 20;
@@ -38,21 +40,29 @@ export interface AudiencePageProps extends AudienceParts {
   problems?: readonly Problem[];
   /** of the response with problems; 400 if omitted */
   status?: number;
+  /** the draft was saved elsewhere after the form was opened */
+  isStale?: boolean;
   /** the equivalent request; undefined for a package that is not in the draft yet */
   api?: ApiCall;
 }
 
 export function audiencePage(props: AudiencePageProps): ConsolePage {
-  const { title, breadcrumbs, problems = [], status = 400, outcome, api } = props;
+  const { title, breadcrumbs, problems = [], status = 400, outcome, api, isStale = false } = props;
   const addresses = longText(props.fields.addresses);
   return {
     title,
     breadcrumbs,
-    isError: problems.length > 0,
+    isError: problems.length > 0 || isStale,
     longText: addresses,
     ...(problems.length > 0 && { status }),
+    ...(isStale && { status: 409 }),
     content: (
       <>
+        {isStale && (
+          <SavedElsewhere version={props.version}>
+            <Facts facts={[{ label: "Who gets it now", value: <Audience audience={props.audience} /> }]} />
+          </SavedElsewhere>
+        )}
         {problems.length > 0 && <Refused problems={problems} />}
         {outcome && <Outcome outcome={outcome} />}
         <Form {...props} mark={addresses.mark} />
@@ -118,7 +128,7 @@ function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutc
 
 function Form(props: AudiencePageProps & { mark: string }) {
   const { action, version, verb, cancel, fields, hasGroups, groups, problems = [], outcome } = props;
-  const isRefused = problems.length > 0 || outcome !== undefined;
+  const isRefused = problems.length > 0 || outcome !== undefined || props.isStale === true;
   const { mayAdminister } = useReader();
   return (
     <ConsoleForm action={action} class="measure" isInParts edits={isRefused ? "refused" : "saved"}>

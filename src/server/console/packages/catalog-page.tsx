@@ -7,6 +7,7 @@ import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { SavedElsewhere } from "../parts/saved-elsewhere.tsx";
 import { statedBody } from "../parts/stated-version.ts";
 import { Facts, Text, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
@@ -29,6 +30,8 @@ export interface CatalogPageProps {
   problems?: readonly Problem[];
   /** of the response, if something was refused */
   status?: number | undefined;
+  /** the draft was saved elsewhere after the form was opened */
+  isStale?: boolean;
 }
 
 export function catalogPage(props: CatalogPageProps): ConsolePage {
@@ -41,7 +44,11 @@ export function catalogPage(props: CatalogPageProps): ConsolePage {
     status,
     content: (
       <>
-        {error !== undefined && <Refusal error={error} problems={problems} />}
+        {props.isStale ? (
+          <SavedElsewhere version={version} />
+        ) : (
+          error !== undefined && <Refusal error={error} problems={problems} />
+        )}
         <Facts
           facts={[
             { label: "Id", value: <Text value={id} /> },

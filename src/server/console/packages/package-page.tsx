@@ -8,8 +8,10 @@ import type { PackageChange, PackageView } from "../../../domain/governance/serv
 import type { Problem } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { Facts, Id, State, Text, Time, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
 import { shareText } from "../workstations/client-values.tsx";
@@ -43,6 +45,10 @@ export interface PackagePageProps {
   problems?: readonly Problem[];
   /** of the response, if something was refused */
   status?: number | undefined;
+  /** the draft was saved elsewhere after the form was opened */
+  isStale?: boolean | undefined;
+  /** the current use by the harness of the refused form */
+  other?: HarnessUse | undefined;
 }
 
 export function packagePage(props: PackagePageProps): ConsolePage {
@@ -54,7 +60,11 @@ export function packagePage(props: PackagePageProps): ConsolePage {
     status,
     content: (
       <>
-        {error !== undefined && <Refusal error={error} problems={problems} />}
+        {props.isStale ? (
+          <Stale {...props} />
+        ) : (
+          error !== undefined && <Refusal error={error} problems={problems} />
+        )}
         <Facts facts={factsOf(props)} />
         {props.behind && <Behind behind={props.behind} />}
         {view.draft !== "same" && (
@@ -73,6 +83,20 @@ export function packagePage(props: PackagePageProps): ConsolePage {
     ),
   };
 }
+
+const Stale = ({ managed: { id }, version, other }: PackagePageProps) =>
+  other === undefined ? (
+    <SavedElsewhere version={version} />
+  ) : (
+    <SavedElsewhere version={version}>
+      <Facts facts={[{ label: harnessText(other.harness), value: other.isEnabled ? "On" : "Off" }]} />
+      <SavedText
+        label="Its settings as they are now"
+        text={other.settings || "none"}
+        href={packagePath(id)}
+      />
+    </SavedElsewhere>
+  );
 
 /** The policy that contains the package: the current one, or the draft of the reader. */
 function ShownAs({ view: { draft } }: Pick<PackagePageProps, "view">) {

@@ -96,7 +96,8 @@ describe("CON-67 the form", () => {
     await send({ ...only, addresses: addressOf(0) });
     const stale = await send({ ...only, addresses: addressOf(1) }, page);
     expect(stale.status).toBe(409);
-    expect(stale.html).toContain("The draft was saved elsewhere after you opened it");
+    expect(stale.html).toContain("The draft was saved elsewhere after you opened it, by you, <time");
+    expect(stale.html).toMatch(/<dt>Who gets it now<\/dt><dd>1 person/);
     expect(textIn(stale.html)).toBe(addressOf(1));
     await send({ ...only, addresses: addressOf(1) }, stale);
     expect(audience()?.user_ids).toHaveLength(2);

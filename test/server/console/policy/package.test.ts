@@ -122,17 +122,28 @@ test("CON-65 settings that cannot be read stay as they were typed, with their li
   expect(governance.drafts.own(actor)).toBeUndefined();
 });
 
-test("CON-65 a form of an older version of the draft saves nothing, and the page reports that", async () => {
+test("CON-65 CON-118 a form of an older version of the draft saves nothing, and the page shows both values and when the draft was saved", async () => {
   const page = await browser.visit(PATH);
-  await governance.drafts.takePackage(actor, { version: 0 }, packageOf("other"));
+  const removal = await browser.visit(`${PATH}/remove`);
+  const elsewhere = { harness: "codex", settings: "theirs: 7" };
+  await browser.submit(formOn(await browser.visit(PATH), "use"), elsewhere);
   const { status, html } = await browser.submit(formOn(page, "use"), {
     harness: "codex",
     settings: "mine: true",
   });
   expect(status).toBe(409);
-  expect(html).toContain("saved elsewhere after you opened it");
+  expect(html).toContain("saved elsewhere after you opened it, by you, <time");
   expect(html).toContain("mine: true");
+  expect(html).toMatch(
+    /<dt>Codex<\/dt><dd>On<\/dd>.*Its settings as they are now<\/summary><pre><bdi>\{[^}]*theirs[^}]*7/s,
+  );
+  const kept = await browser.submit(formTo(removal, `${PATH}/remove`), {});
+  expect(kept.status).toBe(409);
+  expect(kept.html).toContain("Nothing was saved. The page shows the current state.");
+  const during = await browser.visit(PATH);
   await discard();
+  const ended = await browser.submit(formOn(during, "use"), { harness: "codex", settings: "mine: true" });
+  expect(ended.html).toMatch(/The policy is r\d+ now, published by <bdi>/);
 });
 
 test("CON-65 a package is removed in the draft after a question, and its page shows the removal", async () => {

@@ -18,6 +18,7 @@ import {
   PEOPLE_SHOWN_MAX,
 } from "../../../console/packages/audience-parts.tsx";
 import type { Reader } from "../../../console/reader.ts";
+import { isDraftChanged } from "../policy/draft-discard-pages.ts";
 
 /** Maximum number of pasted addresses. */
 export const PASTED_ADDRESSES_MAX = 20_000;
@@ -135,6 +136,7 @@ const savingForm =
       const rest = { ...fieldsOf(audience), addresses: read.left.join("\n") };
       return pageOf(reader, { ...place, audience, version }, { fields: rest, outcome: read.outcome });
     } catch (error) {
+      if (isDraftChanged(error)) return pageOf(reader, now, { fields, isStale: true });
       return pageOf(reader, now, { fields, ...refusalOf(error) });
     }
   };

@@ -13,6 +13,7 @@ import type { PackagePageProps } from "../../../console/packages/package-page.ts
 import type { HarnessUse } from "../../../console/packages/package-uses.tsx";
 import { versionText } from "../../../console/parts/stated-version.ts";
 import type { Reader } from "../../../console/reader.ts";
+import { isDraftChanged } from "../policy/draft-discard-pages.ts";
 
 /** Number of people of an audience that the page names. */
 export const PEOPLE_NAMED_MAX = 10;
@@ -25,6 +26,8 @@ export interface RefusedUse {
   status?: number;
   /** entered values for a harness */
   entered?: HarnessUse;
+  /** the draft was saved elsewhere after the form was opened */
+  isStale?: boolean;
 }
 
 /** Each step reads a whole revision, which may be megabytes long. */
@@ -60,7 +63,15 @@ export async function readPackage(
     uses: usesOf(draft, { view: shown, entered: refused?.entered, isHidden: !reader.mayAdminister }),
     failures: await runInTurns(clients.packageReports.failures(organizationId, id)),
     history: await runInTurns(governance.packageHistory(organizationId, id), AFTER_EACH_STEP),
-    ...(refused && { error: refused.error, problems: refused.problems ?? [], status: refused.status ?? 400 }),
+    ...(refused && {
+      error: refused.error,
+      problems: refused.problems ?? [],
+      status: refused.status ?? 400,
+      isStale: refused.isStale,
+      other: usesOf(draft, { view: shown, entered: undefined, isHidden: !reader.mayAdminister }).find(
+        ({ harness }) => harness === refused.entered?.harness,
+      ),
+    }),
   };
 }
 
@@ -114,5 +125,10 @@ function usesOf(
 /** Refusals that the reader can fix on the page of a package. */
 export function refusalIn(error: unknown): RefusedUse {
   if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
-  return { error: error.message, problems: error.problems, status: error.kind === "conflict" ? 409 : 400 };
+  return {
+    error: error.message,
+    problems: error.problems,
+    status: error.kind === "conflict" ? 409 : 400,
+    isStale: isDraftChanged(error),
+  };
 }
