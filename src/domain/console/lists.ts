@@ -127,7 +127,7 @@ interface ConsoleList {
 const isListPath = (path: string): path is ConsoleListPath => Object.hasOwn(LISTS, path);
 const GROUP = /^\/console\/groups\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** @returns the path in its stored form, because the page of a group also opens by its id in capitals */
+/** @returns the path as it is stored, because the page of a group also opens by its id in capitals */
 export const storedPath = (path: string): string => (GROUP.test(path) ? path.toLowerCase() : path);
 
 /** @returns the path as in the table above; undefined if the path is not that of a list */

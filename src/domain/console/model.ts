@@ -54,7 +54,7 @@ export interface ReadOptions {
   readsAll: boolean;
 }
 
-/** @returns the view in its stored form */
+/** @returns the view as it is stored */
 export function readView(view: ViewRequest, options: ReadOptions): ViewRequest {
   const name = view.name.trim();
   const length = [...name].length;
@@ -68,10 +68,10 @@ export function readView(view: ViewRequest, options: ReadOptions): ViewRequest {
 
 const isPlace = (parameter: string): boolean => PLACES.includes(parameter);
 
-/** @returns the query of a list's URL in the form that a view stores, without the position in the list */
+/** @returns the query of a list's URL as a view stores it, without the position in the list */
 export const viewQuery = (query: string): string => without(query, isPlace);
 
-/** @returns the list's columns and rows in their stored form; filters are left out */
+/** @returns the list's columns and rows as they are stored; filters are left out */
 export function readUsual(list: ListAddress, options: ReadOptions): ListAddress {
   // Without columns and rows the query would remove the saved ones, which is the meaning of an empty query.
   if (withoutEmpty(list.query) !== "" && !USUAL.some((name) => new URLSearchParams(list.query).has(name)))

@@ -173,7 +173,7 @@ export class Preferences {
 
 /**
  * @param named the views of the request, with the ids in the request
- * @param views the same views in their stored form
+ * @param views the same views as they are stored
  * @returns for each view the id of the stored view that it replaces: the named id, or the view with the same list and name
  */
 function stayingIds(

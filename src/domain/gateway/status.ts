@@ -89,10 +89,10 @@ interface StatusDependencies {
 }
 
 /** @returns the full status, for administrators */
-export function gatewayStatus(stands: StatusDependencies): GatewayStatus {
-  const { policy, mode } = stands;
+export function gatewayStatus(dependencies: StatusDependencies): GatewayStatus {
+  const { policy, mode } = dependencies;
   const { gateway, allowed_harnesses: names } = policy;
-  const checks = checksOf(stands);
+  const checks = checksOf(dependencies);
   return {
     enabled: gateway !== undefined,
     runtime_configured: CHECKS.every((name) => checks[name]),
@@ -103,7 +103,7 @@ export function gatewayStatus(stands: StatusDependencies): GatewayStatus {
     }),
     harnesses: gateway ? names.map((name) => ({ name, gateway_type: gateway.type })) : [],
     runtime_checks: checks,
-    ...(mode && { proxy: proxyOf(mode, stands.proxy) }),
+    ...(mode && { proxy: proxyOf(mode, dependencies.proxy) }),
   };
 }
 

@@ -168,7 +168,7 @@ export const IdentityStatus = Type.Object({
   }),
 });
 
-/** @returns the user in the form of the API and the commands */
+/** @returns the user as the API and the commands show it */
 export const toAdminUser = (user: User): Static<typeof AdminUser> => ({
   id: user.id,
   subject: user.subject,
@@ -191,7 +191,7 @@ export const toChangedAdminUser = (user: ChangedUser): Static<typeof ChangedAdmi
 
 /**
  * @param nowMs decides whether a pending invitation shows as expired
- * @returns the invitation in the form of the API and the commands
+ * @returns the invitation as the API and the commands show it
  */
 export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static<typeof AdminInvitation> => ({
   id: invitation.id,

@@ -19,7 +19,7 @@ export interface SessionsDependencies {
   audit: Audit;
   identity: Pick<Identity, "users" | "findUserById" | "inactiveAmong">;
   governance: { revisions: Pick<Governance["revisions"], "inForce"> };
-  /** in force */
+  /** the current ones */
   harnesses(): readonly Harness[];
   settings: SessionSettings;
   stores: ObjectStores;

@@ -29,7 +29,7 @@ export const expectedIdentities = sqliteTable(
 
 export const identityProviders = sqliteTable("identity_providers", {
   issuer: text("issuer").primaryKey(),
-  /** the discovery document in its received form */
+  /** the discovery document as received */
   metadata: text("metadata"),
   metadataAtMs: integer("metadata_at_ms"),
   lastErrorReason: text("last_error_reason"),

@@ -30,7 +30,7 @@ export type DependencyHealth = Static<typeof DependencyHealth>;
 export interface HealthDependencies {
   db: Db;
   clock: Clock;
-  /** of packages */
+  /** objects of packages */
   blobs: Pick<Blobs, "state">;
   /** state of the session store; may call another machine */
   sessions: { storeState(): Promise<StoreState> };

@@ -1,4 +1,4 @@
-// A scheduled job in the form of the API and the commands.
+// A scheduled job as the API and the commands show it.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";
 import type { JobResult, JobView } from "./jobs.ts";

@@ -1,4 +1,4 @@
-// The keys of the service in the form of the API and the commands: keys that sign tokens and keys that seal secrets. The keys
+// The keys of the service as the API and the commands show them: keys that sign tokens and keys that seal secrets. The keys
 // themselves are never shown.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";

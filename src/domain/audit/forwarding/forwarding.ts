@@ -89,7 +89,7 @@ export class AuditForwarding {
         await receiver.send(batch, signal);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        if (signal.aborted) return { entries, failure: undefined, isStateChange: false }; // does not concern the receiver
+        if (signal.aborted) return { entries, failure: undefined, isStateChange: false }; // an abort says nothing about the receiver
         const isStateChange = await this.#fail(after, textOf(error));
         return { entries, failure: textOf(error), isStateChange };
       }

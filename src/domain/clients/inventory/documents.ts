@@ -125,7 +125,7 @@ const lastReport = (client: Pick<ClientView, keyof ClientView & keyof ClientSumm
   files_ok: client.filesOk,
 });
 
-/** @returns the record in the form of the API and the commands */
+/** @returns the record as the API and the commands show it */
 export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClientStatus> => ({
   id: client.id,
   ...lastReport(client),
@@ -139,7 +139,7 @@ export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClie
   activity_status: client.activity,
 });
 
-/** @returns the record with its login, in the form of the API and the commands */
+/** @returns the record with its login, as the API and the commands show it */
 export const toClientDocument = (client: ClientView) => ({
   ...toAdminClientStatus(client),
   user_id: client.userId,

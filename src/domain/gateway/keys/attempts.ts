@@ -128,7 +128,7 @@ export class Attempts {
     const isRejected = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
     if (!isRejected) return outcome;
     if (!options.replace) return { row: outcome.row };
-    const rotate = options.rotate && { replaces: undefined }; // a different version of the key was rejected
+    const rotate = options.rotate && { replaces: undefined }; // the row got a new version when the rejected key was invalidated
     return await this.#once(userId, { ...options, force: false, ...(rotate && { rotate }) });
   }
 

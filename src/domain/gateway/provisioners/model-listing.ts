@@ -58,7 +58,7 @@ const KINDS = {
   unavailable: "unavailable",
 } as const;
 
-/** A call without a list. `message` is for the caller, `diagnosis` for the log. */
+/** A call that returned no list. `message` is for the caller, `diagnosis` for the log. */
 export class ListingError extends DomainError {
   constructor(
     readonly code: ListingCode,

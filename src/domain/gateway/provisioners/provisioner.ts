@@ -97,7 +97,7 @@ const KINDS = {
   rejected: "upstream",
 } as const;
 
-/** A call without a key. `message` is for the caller, `diagnosis` for the log and the operator. */
+/** A call that returned no key. `message` is for the caller, `diagnosis` for the log and the operator. */
 export class ProvisionerError extends DomainError {
   constructor(
     readonly code: ProvisionerCode,

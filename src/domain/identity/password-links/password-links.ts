@@ -55,7 +55,7 @@ export interface LinkOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** A link without its secret, in the form of the API and the commands. */
+/** A link without its secret, as the API and the commands show it. */
 export const PasswordLinkDocument = Type.Object({
   expires_at: Type.String({ format: "date-time" }),
   user: AdminUser,

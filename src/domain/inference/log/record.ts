@@ -32,7 +32,7 @@ export interface RequestRow {
   /** canonical path without the query string */
   readonly path: string;
   readonly model: string | null;
-  /** status that the client got, from the upstream or from this service; null if it disconnected before that */
+  /** status that the client got, from the upstream or from this service; null before that, and if the client disconnected first */
   readonly httpStatus: number | null;
   /** until the upstream's response headers, or until the end without a response */
   readonly upstreamLatencyMs: number;

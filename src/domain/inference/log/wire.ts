@@ -1,4 +1,4 @@
-// The request log in the form of the API and the commands: names and types.
+// The request log as the API and the commands show it: names and types.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { pageEnvelope } from "../../shared/page.ts";
@@ -87,7 +87,7 @@ export interface RowView extends RequestRow {
   userEmail: string;
 }
 
-/** @returns the row in the form of the API and the commands */
+/** @returns the row as the API and the commands show it */
 export const toRequestLogItem = (row: RowView): Static<typeof RequestLogItem> => ({
   id: row.id,
   user_id: row.userId,
@@ -124,7 +124,7 @@ export const toRequestLogItem = (row: RowView): Static<typeof RequestLogItem> =>
   upstream_cost: row.upstreamCost,
 });
 
-/** @returns the gap in the form of the API and the commands */
+/** @returns the gap as the API and the commands show it */
 export const toGapItem = ({ fromMs, toMs, count: rows, cause }: Gap): Static<typeof GapItem> => ({
   from: toRfc3339(fromMs),
   to: toRfc3339(toMs),

@@ -1,4 +1,4 @@
-// Usage in the form of the API and the commands.
+// Usage as the API and the commands show it.
 import { type Static, Type } from "@sinclair/typebox";
 import { GROUPS, type Sums, type UsageEntry } from "./model.ts";
 import type { UsageReport } from "./usage-report.ts";
@@ -38,7 +38,7 @@ export const UsageDocument = Type.Object({
   truncated: Type.Boolean({ description: "there are more entries than `items`" }),
 });
 
-/** @returns the report in the form of the API and the commands */
+/** @returns the report as the API and the commands show it */
 export const toUsageDocument = (report: UsageReport): Static<typeof UsageDocument> => ({
   from: report.from,
   to: report.to,

@@ -12,7 +12,7 @@ interface Values {
 }
 
 /**
- * @param resource a complete resource in its shown form: with id, meta, and groups or members
+ * @param resource a complete resource as responses show it: with id, meta, and groups or members
  * @source SCIM-53 to SCIM-58
  */
 export function matches(filter: Filter, resource: ScimObject): boolean {

@@ -1,4 +1,4 @@
-// Groups and their members in the form of the API and the commands.
+// Groups and their members as the API and the commands show them.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { pageEnvelope } from "../../shared/page.ts";

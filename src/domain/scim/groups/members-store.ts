@@ -199,7 +199,7 @@ export function removeFromAllGroups(tx: Tx, user: { userId: string; nowMs: numbe
 
 const isTheMember = eq(scimUsers.sequence, userSequence);
 
-/** @returns a member in the form that a group shows; without a name it has no `display` */
+/** @returns a member as a group shows it; without a name it has no `display` */
 function shownMember({ id, display }: Record<"id" | "display", SQLWrapper>): SQL {
   const reference = sql`'value', ${id}, '$ref', ${named("usersUrl")} || ${id}, 'type', 'User'`;
   return sql`CASE WHEN ${display} IS NULL THEN json_object(${reference})

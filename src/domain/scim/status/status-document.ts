@@ -1,4 +1,4 @@
-// The state of provisioning in the form of the API and the command `scim status`.
+// The state of provisioning as the API and the command `scim status` show it.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { ShownScimToken, tokenDocument } from "../tokens/token-document.ts";

@@ -1,4 +1,4 @@
-// SCIM tokens in the form of the API and the commands, without the secret.
+// SCIM tokens as the API and the commands show them, without the secret.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { SCIM_PROFILES } from "../model.ts";

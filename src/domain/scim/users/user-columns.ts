@@ -23,7 +23,7 @@ export interface UserColumns {
   docKey: string;
 }
 
-/** One e-mail in the form for lookups. */
+/** One e-mail as lookups compare it. */
 export interface EmailColumns {
   valueKey: string;
   typeKey: string | null;

@@ -70,11 +70,12 @@ export type DaySpan = Record<"first" | "last", number>;
 /** @param days in order @returns spans of at most `sessionsMax` sessions, or of one day */
 export function inSpansOf(sessionsMax: number, days: readonly DayCount[]): DaySpan[] {
   const spans: (DaySpan & { sessions: number })[] = [];
-  for (const { day: of, sessions: more } of days) {
-    const last = spans.at(-1);
-    if (last && last.sessions + more <= sessionsMax)
-      Object.assign(last, { last: of, sessions: last.sessions + more });
-    else spans.push({ first: of, last: of, sessions: more });
+  for (const next of days) {
+    const span = spans.at(-1);
+    if (span && span.sessions + next.sessions <= sessionsMax) {
+      span.last = next.day;
+      span.sessions += next.sessions;
+    } else spans.push({ first: next.day, last: next.day, sessions: next.sessions });
   }
   return spans;
 }

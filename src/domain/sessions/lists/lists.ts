@@ -104,7 +104,7 @@ export class SessionLists {
     return this.#count({ kind: "owner", organizationId, userId });
   }
 
-  /** @returns a session in the form of lists */
+  /** @returns a session as lists show it */
   *view(session: ListedSession): Steps<SessionView> {
     const { identity, db } = this.dependencies;
     const userEmail = identity.findUserById(db.read, session.userId)?.email ?? "";
@@ -141,10 +141,10 @@ export class SessionLists {
     if (q === undefined || isComplete || !isWhole) return undefined;
     const { read } = this.dependencies.db;
     const all = this.#count({ kind: "organization", organizationId: scope.organizationId });
-    const isMuch = (part: Scope): boolean => this.#count(part) * TEXT_ORDER_GAIN >= all;
-    if (scope.kind !== "organization" && !isMuch(scope)) return undefined;
+    const isLargePart = (part: Scope): boolean => this.#count(part) * TEXT_ORDER_GAIN >= all;
+    if (scope.kind !== "organization" && !isLargePart(scope)) return undefined;
     const own = scope.kind === "visible" ? ({ ...scope, kind: "owner" } as const) : undefined;
-    if (own === undefined || isMuch(own))
+    if (own === undefined || isLargePart(own))
       return yield* countWithText(read, scope, { q, modes: SHARING_MODES });
     const shared = yield* countWithText(read, scope, { q, modes: SHARED_MODES });
     return shared + (yield* this.#privateTotal(own, { ...filter, q }));

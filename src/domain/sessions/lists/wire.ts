@@ -1,4 +1,4 @@
-// Sessions in the form of the API and the commands.
+// Sessions as the API and the commands show them.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { SessionDetail } from "./detail.ts";
 import type { SessionView } from "./lists.ts";

@@ -7,7 +7,7 @@ import type { ObjectLinks } from "./object-links.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 export interface LocalObjectsDependencies {
-  /** of captured sessions only */
+  /** objects of captured sessions only */
   blobs: Blobs;
   links: ObjectLinks;
 }

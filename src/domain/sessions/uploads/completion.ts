@@ -83,7 +83,7 @@ export class Completion {
     }, "unobserved");
   }
 
-  /** @param wanted `proved` is the state in which `#prove` has found the announced bytes */
+  /** @param wanted `proved`: the upload as it was when `#prove` verified its bytes */
   #settle(
     tx: Tx,
     wanted: { actor: Actor; viewer: Viewer; uploadId: string; proved: ArtifactRow | undefined },

@@ -1,4 +1,4 @@
-// A summary of the request log, in the form of the API and the commands.
+// A summary of the request log, as the API and the commands show it.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../../platform/clock.ts";
 import type { SummaryView } from "../request-logs.ts";
@@ -59,7 +59,7 @@ const toFigures = ({ requests, refused, results, p50Ms, p95Ms }: Figures) => ({
   p95_ms: p95Ms,
 });
 
-/** @returns the summary in the form of the API and the commands */
+/** @returns the summary as the API and the commands show it */
 export const toRequestLogSummary = ({
   bucket,
   fromMs,

@@ -13,7 +13,7 @@ export const METADATA_DOUBTED_MS = 10 * SECOND_MS;
 /** After this time the document is no longer used. */
 const METADATA_KEPT_MS = 24 * HOUR_MS;
 
-/** A discovery document in its received form. */
+/** A discovery document as received. */
 export interface StoredMetadata {
   text: string;
   atMs: number;
