@@ -31,7 +31,7 @@ const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalD
   createEraseUser(machine),
 ];
 
-/** The stores of personal data. */
+/** The parts of an erasure: the audit log, the rows of all areas, and data outside the database. */
 export const personalDataOf = (
   machine: ConstructorParameters<typeof Redactions>[0] & { ids: Ids; audit: Audit },
   { requestLogs }: Pick<ReturnType<typeof createRecords>, "requestLogs">,

@@ -154,8 +154,8 @@ const PERIODS = [
 ] as const;
 
 /**
- * @param query of the address, with or without the position in the list; parameters without a value count as left out
- * @returns the problems of the address, at most ADDRESS_PROBLEMS_MAX, with the parameter as pointer; none if it is not a list's
+ * @param query of the address, with or without the position in the list; parameters without a value count as omitted
+ * @returns at most ADDRESS_PROBLEMS_MAX problems, with the parameter as pointer; none if the path is not that of a list
  */
 export function addressProblems(path: string, query: URLSearchParams): Problem[] {
   const key = listPathOf(path);

@@ -67,9 +67,7 @@ export const RETRY_DOUBLINGS_MAX = 7;
 export const VALIDATE_EVERY_MS = MINUTE_MS;
 /** A key is renewed this long before it expires, or halfway to its expiry if that is later. */
 export const EXPIRY_AHEAD_MS = DAY_MS;
-/**
- * Maximum number of automatic replacements of rejected keys per window, so that a user who is blocked upstream does not cause a loop.
- */
+/** Maximum number of automatic key replacements per window, so that a user who is blocked upstream does not cause a loop. */
 export const REPLACEMENTS_MAX = 5;
 export const REPLACEMENT_WINDOW_MS = DAY_MS;
 

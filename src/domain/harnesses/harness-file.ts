@@ -22,7 +22,7 @@ import {
 /** The value of `format`. */
 export const HARNESS_FILE_FORMAT = "quartermaster-harnesses/1";
 export const HARNESS_FILE_BYTES_MAX = 65_536;
-/** the additions for one harness */
+/** maximum number of generations that a file adds to one harness */
 export const GENERATIONS_ADDED_MAX = 16;
 export const HARNESS_VERSION_CHARACTERS_MAX = 64;
 export const HARNESS_FILE_TOKENS_MAX = 20_000;

@@ -4,7 +4,7 @@ import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { scimRefusals, scimTokens } from "./tables.ts";
 
-/** @param names in the forms of a path or a sentence, in any case @returns how many refusals were removed */
+/** @param names as they may appear in a path or a sentence, in any case @returns how many refusals were removed */
 export function removeRefusals(
   tx: Tx,
   { organizationId, names }: { organizationId: string; names: readonly string[] },

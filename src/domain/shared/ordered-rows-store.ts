@@ -127,10 +127,7 @@ export function isInSpan(
 export interface UserSet {
   /** a condition on a column of user ids */
   holds(userId: SQLiteColumn): SQL;
-  /**
-   * at most USER_CANDIDATES_MAX ids, including all users for whom it may hold; undefined for more, and then the list reads every
-   * user
-   */
+  /** at most USER_CANDIDATES_MAX ids, including all users for whom it may hold; undefined for more: then every user is read */
   ids?: readonly string[] | undefined;
   /** their number, if known */
   total?: number | undefined;

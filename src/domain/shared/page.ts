@@ -136,7 +136,7 @@ export function readLimit(text: string | undefined, problems: Problem[]): number
 }
 
 /**
- * @param rows one more than the limit, if there are so many
+ * @param rows one more than the limit, if there are that many
  * @param keyOf returns the cursor after an item
  */
 export function keyedPage<T>(rows: readonly T[], limit: number, keyOf: (item: T) => string): KeyedPage<T> {

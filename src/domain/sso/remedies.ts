@@ -1,4 +1,4 @@
-// Remedies for operators, for recurring failures. Pages for users tell only whom to ask.
+// Remedies for operators, for recurring failures. Pages for users say only whom to ask.
 import type { SsoReason } from "./model.ts";
 
 const VERIFY = "run `quartermaster sso verify`, which names the problem";

@@ -22,7 +22,7 @@ export const OidcStatus = Type.Object({
   last_success_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
 });
 
-/** @returns the state; without a provider, its members are null */
+/** @returns the state; without a provider, `configured` is false and everything else is null */
 export function oidcStatus(
   settings: SsoSettings | undefined,
   record: ProviderRecord | undefined,

@@ -50,10 +50,7 @@ export class Health {
     return this.areas.blobs.state();
   }
 
-  /**
-   * @returns whether packages and captured sessions can be read and stored; the state of sessions is at most STORE_STATE_KEPT_MS
-   * old
-   */
+  /** @returns whether packages and captured sessions can be read and stored; the latter is at most STORE_STATE_KEPT_MS old */
   async objectStorage(): Promise<StoreState> {
     const states = await Promise.all([this.packageStorage(), this.#sessionStorage()]);
     return WORST_FIRST.find((state) => states.includes(state)) ?? "usable";

@@ -1,4 +1,4 @@
-// Branding: the logo and the icon of an organization. Has the values of the API and the rules for their URLs.
+// Branding: the logo and the icon of an organization. Defines the values of the API and the rules for URLs.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
 

@@ -1,4 +1,4 @@
-// Replaces a key that the gateway refused, while the refused request waits briefly. Requests with the same key share one replacement.
+// Replaces a key that the gateway refused, while the request waits briefly. Requests with the same key share one replacement.
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";

@@ -35,9 +35,7 @@ import { sealCredential } from "../sealing/sealed-credential.ts";
 import { KeyChanges } from "./key-changes.ts";
 import * as store from "./store.ts";
 
-/**
- * Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take just as long.
- */
+/** Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take as long. */
 const ATTEMPTS_PER_PROVISIONER_CALL = 6;
 
 export interface AttemptOptions {
@@ -128,7 +126,8 @@ export class Attempts {
     const isRejected = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
     if (!isRejected) return outcome;
     if (!options.replace) return { row: outcome.row };
-    const rotate = options.rotate && { replaces: undefined }; // the row got a new version when the rejected key was invalidated
+    // The row got a new version when the rejected key was invalidated.
+    const rotate = options.rotate && { replaces: undefined };
     return await this.#once(userId, { ...options, force: false, ...(rotate && { rotate }) });
   }
 

@@ -110,7 +110,8 @@ export class LogIntake {
 /** A proxy expects 400 for an invalid row, so the body is not validated like those of other operations, which answer 422. */
 function checked<T extends TSchema>(schema: T, body: unknown): Static<T> {
   if (Value.Check(schema, body)) return body;
-  const problems = new Map<string, Problem>(); // the first problem of each member, because a missing member is also reported as mistyped
+  // Keeps the first problem of each member, because a missing member is also reported as mistyped.
+  const problems = new Map<string, Problem>();
   for (const { path, message } of Value.Errors(schema, body)) {
     const finding = `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
     if (!problems.has(path))

@@ -13,10 +13,7 @@ export const SEARCH_MS_MAX = 5_000;
 export const GAPS_MAX = 100;
 /** Maximum number of models, harnesses and profiles in the facets. */
 export const FACET_VALUES_MAX = 200;
-/**
- * Maximum number of values of one kind that are stored for the facets. Model names come from workstations, so their number must
- * be bounded.
- */
+/** Maximum number of stored facet values of one kind, which must be bounded because model names come from workstations. */
 export const SEEN_VALUES_MAX = 10_000;
 
 /** Why rows were dropped: the file was not written quickly enough or was locked, its disk was full, or writing failed. */

@@ -10,8 +10,8 @@ type OperandOf = Rows["operandOf"];
 
 /**
  * @param numbers of the filter's shape; they name the bound values
- * @returns a condition on `scim_users` (and `scim_user_revisions`, see `namesRevision`) or `scim_groups`; it binds `organizationId`
- * too
+ * @returns a condition on `scim_users` (and `scim_user_revisions`, see `namesRevision`) or `scim_groups`; also binds
+ * `organizationId`
  * @source SCIM-128 to SCIM-131
  */
 export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>

@@ -12,7 +12,7 @@ export const locationOf = (type: ResourceTypeName, id: string, baseUrl: string):
 /** @returns the weak entity tag of a revision: `meta.version` and `ETag` (SCIM-95) */
 export const etagOf = (version: number): string => `W/"${version}"`;
 
-// Conditional requests name versions. The comparison is weak, and quotes may be missing, as some providers do (SCIM-96, SCIM-97).
+// Conditional requests name versions. The comparison is weak, and some providers omit the quotes (SCIM-96, SCIM-97).
 
 /** @param tags value of `If-Match` or `If-None-Match`: entity tags joined with commas, or `*` for any */
 export const namesVersion = (tags: string, version: number): boolean =>

@@ -76,7 +76,8 @@ const selectUserIds = statement((connection) =>
   connection
     .select({ id: scimUsers.accountId })
     .from(scimUsers)
-    .crossJoin(scimUserRevisions) // stores the organization in fewer pages; the cross join keeps the order, which avoids reading and sorting all rows
+    // Stores the organization in fewer pages. The cross join keeps the order, which avoids reading and sorting all rows.
+    .crossJoin(scimUserRevisions)
     .where(
       and(
         gt(scimUsers.accountId, named("after")),

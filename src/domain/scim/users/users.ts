@@ -228,7 +228,7 @@ function refusingAsScim<T>(change: () => T): T {
   }
 }
 
-/** Summary for the audit log: the provider's names of the user, with its account. */
+/** Summary for the audit log: the names that the provider gave the user, with the account. */
 const userSummary = ({ userName, externalId, active }: ScimObject, account: User): AuditSummary => ({
   user_name: typeof userName === "string" ? userName : null,
   external_id: typeof externalId === "string" ? externalId : null,

@@ -30,10 +30,7 @@ export interface DayCount {
   sessions: number;
 }
 
-/**
- * @returns the number of the scope's sessions with a current artifact, by the day of their last completion, in the order of the
- * list
- */
+/** @returns the number of the scope's sessions with a current artifact, by the day of the last completion, in list order */
 export function countByDay(
   connection: Connection,
   scope: Scope,

@@ -87,7 +87,7 @@ export class Moving {
       isCopied = true;
     } catch (error) {
       if (this.#isStillThere(artifact)) throw error;
-      return "gone"; // with its object, while it was copied
+      return "gone"; // removed with its object during the copy
     } finally {
       if (wasMarked && !isCopied)
         await db.write((tx) => markPlaces(tx, [target], clock.nowMs()), "unobserved");
@@ -116,7 +116,7 @@ export class Moving {
     const isWhole = copy?.sizeBytes === copied.sizeBytes;
     const sha256 = isWhole ? (copy.sha256 ?? (await target.hash(place, { signal }))) : undefined;
     if (sha256 !== copied.sha256)
-      throw storeUnavailable(new Error("the store does not have what it accepted"));
+      throw storeUnavailable(new Error("the store does not have the bytes that it accepted"));
     return undefined;
   }
 

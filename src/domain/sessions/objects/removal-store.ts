@@ -22,7 +22,7 @@ export function markPlaces(
       .run();
 }
 
-/** @returns marked objects, oldest first; of one store if it is given */
+/** @returns marked objects, oldest first; only those of `store`, if given */
 export const marked = (connection: Connection, limit: number, store?: StoreKind): MarkedObject[] =>
   connection
     .select()

@@ -19,9 +19,8 @@ export class Removals {
   constructor(private readonly dependencies: Pick<SessionsDependencies, "db" | "stores" | "blobs">) {}
 
   /**
-   * Deletes marked objects, the oldest of each store first. A store that fails does not keep the objects of another one.
-   * @param limit number of objects of each store
-   * @param signal ends the turn between two objects
+   * Deletes marked objects, the oldest of each store first. A failing store does not stop the deletions in another one.
+   * @param turn `limit`: maximum number of objects of each store; `signal` ends the turn between two objects
    */
   async drain(turn: { limit: number; signal?: AbortSignal | undefined }): Promise<Drained> {
     const local = await this.#drain("local", turn);

@@ -49,7 +49,7 @@ export function createS3Objects({ bucket, prefix, clock }: S3ObjectsDependencies
     async inspect(place) {
       const found = await reached(bucket.head(place));
       if (found) return { sizeBytes: found.sizeBytes, sha256: found.sha256 ?? null };
-      await reached(bucket.check()); // HEAD has no error code: a missing bucket loses no object
+      await reached(bucket.check()); // HEAD has no error code, so a missing bucket looks like a missing object
       return undefined;
     },
     async hash(place, { signal } = {}) {
@@ -76,7 +76,7 @@ export function createS3Objects({ bucket, prefix, clock }: S3ObjectsDependencies
       }
       const isOther = sent.isOther(expected);
       if (isOther === undefined)
-        throw storeUnavailable(new Error("the store accepted bytes before they came"));
+        throw storeUnavailable(new Error("the store accepted bytes before they arrived"));
       if (!isOther) return;
       await reached(bucket.remove(key));
       throw digestMismatch();

@@ -90,7 +90,8 @@ export class Announcements {
     if (complete) return complete;
     const known = artifacts.find(({ status }) => status === "pending" || status === "failed");
     const isSameSize = known?.sizeBytes === announcement.sizeBytes;
-    this.#requireLimits(tx, { userId: uploader.userId, announcement, known }); // checked before adding a row, which a full disk cannot take
+    // Checked before a row is added, because a full disk cannot take one.
+    this.#requireLimits(tx, { userId: uploader.userId, announcement, known });
     const session = found ?? this.#addSession(tx, uploader, announcement);
     const row = this.#rowOf(session, announcement, known);
     // Bytes that were verified under a different announced size do not count for this announcement.

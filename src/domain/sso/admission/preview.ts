@@ -123,7 +123,7 @@ function whyRefused(
   return (reason && reasons[reason]?.()) ?? error.message;
 }
 
-/** Ordered like the rules. */
+/** Tries the rules in the same order as a sign-in. */
 function failedRule(person: Person, settings: SsoSettings): string {
   const { missingClaims } = person;
   if (missingClaims.length > 0)

@@ -38,8 +38,7 @@ export class AnnouncedLogouts {
   }
 
   /**
-   * @param startedMs when the browser left for the provider, by our clock; used if the provider does not state the time of the
-   * log-on
+   * @param startedMs when the browser left for the provider, by our clock; used if the provider states no time of the log-on
    * @returns whether the provider signed this person out after that
    */
   has({ issuer, subject, providerSessionId, authTimeMs }: Named, startedMs: number): boolean {

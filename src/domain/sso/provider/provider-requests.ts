@@ -162,7 +162,7 @@ function faultOfFetch(error: unknown): DomainError {
   return providerInvalid(message, reason === "outbound.redirected" ? "redirect" : undefined);
 }
 
-/** TLS error codes about certificates; all others mean that no known authority signed the certificate. */
+/** TLS error codes about certificates; other such codes mean that no known authority signed the certificate. */
 const CERTIFICATE_FAULTS = new Map<string, ProviderFault>([
   ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate_name"],
   ["CERT_HAS_EXPIRED", "certificate_time"],

@@ -133,9 +133,7 @@ const nextHour = (ms: number): number => (Math.floor(ms / HOUR_MS) + 1) * HOUR_M
 const hasPeriodOnly = ({ fromMs: _from, beforeMs: _before, ...others }: RowFilter): boolean =>
   Object.values(others).every((value) => value === undefined);
 
-/**
- * @returns the part of the period that the filter selects, up to the full hour after the last row; empty if it ends before it begins
- */
+/** @returns the selected part of the period, up to the full hour after the last row; empty if it ends before it begins */
 const overlapOf = (
   { fromMs, beforeMs }: Period,
   filter: RowFilter,

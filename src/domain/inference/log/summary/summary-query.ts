@@ -72,10 +72,7 @@ const tooLong = (bucket: Bucket): Problem => ({
       : `the period has more than ${POINTS_MAX} days; shorten it`,
 });
 
-/**
- * @returns the beginnings of all hours or days of a period, and the end of the last one; POINTS_MAX + 1 beginnings if there are
- * too many
- */
+/** @returns the beginnings of all hours or days of a period, at most POINTS_MAX + 1, and the end of the last one */
 function pointsOf(
   bucket: Bucket,
   { firstMs, lastMs, zone }: { firstMs: number; lastMs: number; zone: string },

@@ -23,10 +23,7 @@ const ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
 /** The relevant parameters; each may occur once. */
 const DECISIVE = ["state", "iss", "code", "error", "response"];
 
-/**
- * The characters of a code (RFC 6749 appendix A.11). For other texts, a provider might send an error that looks like its own
- * failure.
- */
+/** The characters of a code (RFC 6749 appendix A.11). For others, a provider might send an error that looks like its own failure. */
 const CODE = /^[\x20-\x7e]+$/;
 export const CODE_LENGTH_MAX = 8192;
 
