@@ -43,7 +43,7 @@ export interface ComponentRules {
   readonly hooks_as_plugin_modules: boolean;
 }
 
-/** One range of versions of a harness that behaves alike: `introduced` included, `before` excluded (null: open-ended). */
+/** One range of versions of a harness that behave alike: `introduced` inclusive, `before` exclusive (null: open-ended). */
 export interface HarnessGeneration {
   readonly profile: string;
   /** former names of the profile; accepted from clients, never published */

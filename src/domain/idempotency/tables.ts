@@ -1,4 +1,4 @@
-// The table of stored responses; migrations define its constraints and indices.
+// The table of stored responses; migrations define its constraints and indexes.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const idempotentResponses = sqliteTable("idempotent_answers", {

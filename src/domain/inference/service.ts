@@ -24,7 +24,7 @@ export interface AdmissionDependencies {
 
 /**
  * @param settings undefined unless this service forwards inference requests
- * @returns undefined then
+ * @returns undefined if it does not
  */
 export function createAdmission(
   { mode, inference, ...dependencies }: AdmissionDependencies,

@@ -37,7 +37,7 @@ interface Timed {
   signal?: AbortSignal | undefined;
 }
 
-/** Every method that reaches the store throws DomainError `sessions.store_unavailable` if the store fails or does not answer. */
+/** Every method that reaches the store throws DomainError `sessions.store_unavailable` if the store fails or does not respond. */
 export interface ObjectStore {
   readonly kind: StoreKind;
   /** @returns where the object of a new artifact will be */
