@@ -55,6 +55,7 @@ import sessionIndexes from "./0052_session_indexes.sql" with { type: "text" };
 import userSearch from "./0053_user_search.sql" with { type: "text" };
 import sessionArtifacts from "./0054_session_artifacts.sql" with { type: "text" };
 import sessionTexts from "./0055_session_texts.sql" with { type: "text" };
+import differingClients from "./0056_differing_clients.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after the migration */
@@ -119,4 +120,5 @@ export const migrations: readonly Migration[] = [
   { id: 53, name: "user_search", sql: userSearch },
   { id: 54, name: "session_artifacts", sql: sessionArtifacts },
   { id: 55, name: "session_texts", sql: sessionTexts },
+  { id: 56, name: "differing_clients", sql: differingClients },
 ];

@@ -239,6 +239,37 @@ describe("many rows", () => {
   });
 });
 
+describe("health", () => {
+  const MORE = 1_500; // than a list sorts by itself
+
+  test.each(SORTS)("finds the same workstations in every order, %s", async (sort) => {
+    await using clients = await createClientsWorld();
+    using connection = openConnection(clients.world.file, {});
+    addManyRows(connection, { count: 3 * MORE, nowMs: START_MS });
+    const differ = (rest: number) =>
+      connection
+        .query("UPDATE client_reports SET verdict = iif(rowid % 3 = ? AND rowid > 2, 'differs', 'matches')")
+        .run(rest);
+    for (const health of ["attention", "outdated"] as const) {
+      differ(health === "attention" ? 0 : 1);
+      const verdict = health === "attention" ? "differs" : "matches";
+      const [count] = connection
+        .query<{ total: number }, [string]>("SELECT count(*) AS total FROM client_reports WHERE verdict = ?")
+        .all(verdict);
+      const first = page(clients, { health, sort, perPage: 70 });
+      const second = page(clients, { health, sort, perPage: 70, cursor: first.next ?? "" });
+      const both = page(clients, { health, sort, perPage: 100 }).items.concat(
+        page(clients, { health, sort, page: 2, perPage: 100 }).items,
+      );
+      expect(first.total).toBe(count?.total ?? 0);
+      expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(
+        both.slice(0, 140).map(({ id }) => id),
+      );
+      expect(both.every((row) => row.verdict === verdict && row.health === health)).toBe(true);
+    }
+  });
+});
+
 describe("the versions of harnesses", () => {
   test("counts versions by harness, most frequent first, without those that are not installed", async () => {
     await using clients = await createClientsWorld();

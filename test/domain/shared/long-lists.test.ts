@@ -142,6 +142,23 @@ test("CON-132 workstations of listed users are found in the index by user", () =
   ]);
 });
 
+test("CON-130 the few workstations that need attention are found without the others", () => {
+  const { inventory } = site.domain.clients;
+  statements.take();
+  expect(stepsIn(inventory.summaries(site.world.organizationId, { health: "attention" }))).toBe(1);
+  expect(plans().filter(({ detail }) => /client_reports_(?!differing)/.test(detail))).toEqual([]);
+});
+
+test("CON-132 a search reads the places of its candidates, and summaries of its page only", () => {
+  const { inventory } = site.domain.clients;
+  const query = { q: "example", sort: "host_asc", perPage: 10 };
+  statements.take();
+  expect(stepsIn(inventory.summaries(site.world.organizationId, query))).toBeGreaterThan(2);
+  const byId = statements.take().filter(({ sql }) => sql.includes('"client_reports"."id" IN (SELECT value'));
+  expect(byId).not.toEqual([]);
+  expect(byId.filter(({ sql }) => sql.includes("packages_applied"))).toEqual([]);
+});
+
 test.each([0, 1])("CON-132 a step looks at few users if each needs its workstations (seen from %d)", (ms) => {
   const { users } = site.domain.identity;
   const { organizationId } = site.world;

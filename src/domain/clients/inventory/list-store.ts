@@ -55,6 +55,7 @@ export interface WantedReports {
 /** A record, its health, and its value of the column that orders the list. */
 export type InventoryRow = ReturnType<typeof readWhole>[number];
 export type SummaryRow = ReturnType<typeof readSummaries>[number];
+export type PlaceRow = ReturnType<typeof readPlaces>[number];
 
 /** SQLite derives it: see the migration. */
 const derived = (name: "host_key" | "version_key"): SQL => sql`${clientReports}.${sql.identifier(name)}`;
@@ -116,6 +117,14 @@ export const summariesLike = (
   walk: Walk = "as_wanted",
 ): OrderedRows<SummaryRow> => rowsLike(connection, organizationId, { wanted, walk, read: readSummaries });
 
+/** @returns only the places of the records, which reads none of the long texts before the other columns of a summary */
+export const placesLike = (
+  connection: Connection,
+  organizationId: string,
+  wanted: WantedReports,
+  walk: Walk,
+): OrderedRows<PlaceRow> => rowsLike(connection, organizationId, { wanted, walk, read: readPlaces });
+
 function rowsLike<Row>(
   connection: Connection,
   organizationId: string,
@@ -146,7 +155,9 @@ function withinOf(organizationId: string, { filter, sort, byAddress }: WantedRep
     return sql`${and(isAmong(columns.id, walk.ids), isOfUser, isInAnyOrder)}`;
   }
   if (filter.userId !== undefined) return sql`${and(eq(columns.userId, filter.userId), isInAnyOrder)}`;
-  return sort.startsWith("user_") ? sql`${and(byAddress.isIn(organizationId), isInAnyOrder)}` : isIn;
+  if (sort.startsWith("user_")) return sql`${and(byAddress.isIn(organizationId), isInAnyOrder)}`;
+  const hasIndex = filter.health === "attention" && sort.startsWith("last_seen_");
+  return hasIndex ? sql`${and(isIn, NEEDS_ATTENTION)}` : isIn;
 }
 
 /** @returns the remaining conditions, besides the position in the order and `withinOf`; undefined for none */
@@ -183,7 +194,7 @@ const conditionOf = (
     harness === undefined
       ? undefined
       : sql`EXISTS (SELECT 1 FROM json_each(${harnessNames}) WHERE value = ${harness})`,
-    health === undefined ? undefined : eq(healthSince(inForce), health),
+    health === undefined ? undefined : hasHealth(health, inForce),
     revision === undefined ? undefined : eq(columns.configRevision, revision),
     clientVersion === undefined ? undefined : eq(columns.clientVersion, clientVersion),
     platform === undefined ? undefined : isOnPlatform(platform),
@@ -191,6 +202,12 @@ const conditionOf = (
     seenBeforeMs === undefined ? undefined : sql`${columns.lastSeenAtMs} < ${seenBeforeMs}`,
     firstSeenToMs === undefined ? undefined : sql`${columns.firstSeenAtMs} <= ${firstSeenToMs}`,
   );
+
+/** Says the same as `healthSince`. A value in the text, because the index of these records serves only statements that have it. */
+const NEEDS_ATTENTION = sql`${columns.verdict} = 'differs'`;
+
+const hasHealth = (health: Health, inForce: string | null): SQL =>
+  health === "attention" ? NEEDS_ATTENTION : eq(healthSince(inForce), health);
 
 /**
  * Lists show the platform with its architecture, such as `macos-aarch64`. The architecture is read only for such a
@@ -224,10 +241,21 @@ const readSummaries = (connection: Connection, selection: Selection) =>
     selection,
   ).all();
 
-const computed = ({ inForce, key }: Selection) => ({
-  health: healthSince(inForce),
-  orderKey: sql<string | number>`${key}`,
+const readPlaces = (connection: Connection, selection: Selection) =>
+  selected(
+    connection
+      .select({ id: columns.id, orderKey: orderKeyOf(selection) })
+      .from(clientReports)
+      .$dynamic(),
+    selection,
+  ).all();
+
+const computed = (selection: Selection) => ({
+  health: healthSince(selection.inForce),
+  orderKey: orderKeyOf(selection),
 });
+
+const orderKeyOf = ({ key }: Selection) => sql<string | number>`${key}`;
 
 function selected<Select extends SQLiteSelect>(
   rows: Select,

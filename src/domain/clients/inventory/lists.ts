@@ -19,6 +19,8 @@ import { cursorText } from "./cursor.ts";
 import { type ClientQuery, type Reading, readClientQuery } from "./list-query.ts";
 import {
   type InventoryRow,
+  type PlaceRow,
+  placesLike,
   reportsLike,
   type SummaryRow,
   summariesLike,
@@ -189,7 +191,7 @@ export class ClientLists {
     const places: Place[] = [];
     for (let at = 0; at < candidates.ids.length; at += CANDIDATES_AT_ONCE) {
       const ids = candidates.ids.slice(at, at + CANDIDATES_AT_ONCE);
-      const some = summariesLike(read, organizationId, wanted, { ids });
+      const some = placesLike(read, organizationId, wanted, { ids });
       places.push(...some.read({}, { offset: 0, limit: ids.length }).map(placeOf));
       yield;
     }
@@ -268,7 +270,7 @@ export class ClientLists {
   }
 }
 
-const placeOf = ({ orderKey, id }: SummaryRow): Place => ({ first: orderKey, second: id });
+const placeOf = ({ orderKey, id }: PlaceRow): Place => ({ first: orderKey, second: id });
 
 const exactly = <Row>(
   found: Omit<Found<Row>, "isExact">,
