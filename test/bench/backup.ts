@@ -22,11 +22,10 @@ const WINDOW_SECONDS = 2;
 const QUIET_WINDOWS = 3;
 
 /** Measures backups. The results have no goal. */
-export async function measureBackup(): Promise<Figure[]> {
+export async function* measureBackup(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
   const service = await startQuartermaster(data);
-  const figures: Figure[] = [];
   try {
     const requests = (await enrolReports(data, { port: service.port, workstations: WORKSTATIONS })).map(
       reportRequest,
@@ -35,22 +34,20 @@ export async function measureBackup(): Promise<Figure[]> {
     await spawnLoad({ port: service.port, connections: CALLERS, seconds: WARM_UP_SECONDS, requests });
     const windows = windowsOn(service.port, requests);
     const quiet = await windows.during(() => Bun.sleep(QUIET_WINDOWS * WINDOW_SECONDS * 1_000));
-    figures.push(told("reports without a backup, 99th percentile", "ms", quiet.p99Ms));
+    yield told("reports without a backup, 99th percentile", "ms", quiet.p99Ms);
     const beside = await windows.during(() => run("backup", "create", join(directory.path, "a.qmb"), data));
-    figures.push(
-      ...madeFigures(
-        "by the command beside the service",
-        beside,
-        statSync(join(directory.path, "a.qmb")).size,
-      ),
+    yield* madeFigures(
+      "by the command beside the service",
+      beside,
+      statSync(join(directory.path, "a.qmb")).size,
     );
     const own = await windows.during(() => ownBackup(data));
-    figures.push(...madeFigures("by the service itself", own, statSync(join(directory.path, "a.qmb")).size));
-    figures.push(told("most memory of the service", "MB", await peakMb(service.pid)));
+    yield* madeFigures("by the service itself", own, statSync(join(directory.path, "a.qmb")).size);
+    yield told("most memory of the service", "MB", await peakMb(service.pid));
   } finally {
     await service.stop();
   }
-  return [...figures, ...(await restoreFigures(directory.path, data))];
+  yield* await restoreFigures(directory.path, data);
 }
 
 const told = (what: string, unit: string, ours: number): Figure => ({ what, unit, ours });

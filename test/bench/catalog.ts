@@ -14,7 +14,7 @@ const IN_TURN = `${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`;
 const PATH = "/admin/package-catalog";
 
 /** Measures the catalog. Required: 0.75 of the rate of the bare server with the bytes, 0.5 of it with 304. */
-export async function measureCatalog(): Promise<Figure[]> {
+export async function* measureCatalog(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const file = join(directory.path, "catalog.json");
   await Bun.write(file, catalogFile());
@@ -67,10 +67,8 @@ export async function measureCatalog(): Promise<Figure[]> {
     );
   const known = { "If-None-Match": etag };
   for (const { port } of [own, looking]) await sendEachOnce(planOf(port, known, tokens), 304);
-  return [
-    ...(await inTurn(0.75, {}, 200)),
-    ...(await inTurn(0.5, known, 304)),
-    await contest({ what: "catalog, 200, one token", wanted: 0.75, ...against({}, 200) }),
-    await contest({ what: "catalog, 304, one token", wanted: 0.5, ...against(known, 304) }),
-  ];
+  yield* await inTurn(0.75, {}, 200);
+  yield* await inTurn(0.5, known, 304);
+  yield await contest({ what: "catalog, 200, one token", wanted: 0.75, ...against({}, 200) });
+  yield await contest({ what: "catalog, 304, one token", wanted: 0.5, ...against(known, 304) });
 }

@@ -15,7 +15,7 @@ const START_LIMIT_MS = 20_000;
 const LOAD_SECONDS = 20;
 
 /** Measures size, start time and memory of the executable. The results have no goal. */
-export async function measureExecutable(): Promise<Figure[]> {
+export async function* measureExecutable(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const executable = builtExecutable();
   const data = join(directory.path, "data");
@@ -32,15 +32,13 @@ export async function measureExecutable(): Promise<Figure[]> {
   const idleMb = await restingMb(executable, data);
   const loaded = await loadedMb(join(directory.path, "company"));
   const told = (what: string, unit: string, ours: number): Figure => ({ what, unit, ours });
-  return [
-    told("executable, first 200 from an empty directory", "ms", median(empty)),
-    told("executable, first 200 from an existing one", "ms", median(existing)),
-    told("executable, memory at rest", "MB", idleMb),
-    told("executable, memory after the mixed load", "MB", loaded.afterMb),
-    told("executable, most memory under it", "MB", loaded.mostMb),
-    told("executable, the mixed load", "requests/s", loaded.perSecond),
-    told("executable, size", "MB", statSync(executable).size / 2 ** 20),
-  ];
+  yield told("executable, first 200 from an empty directory", "ms", median(empty));
+  yield told("executable, first 200 from an existing one", "ms", median(existing));
+  yield told("executable, memory at rest", "MB", idleMb);
+  yield told("executable, memory after the mixed load", "MB", loaded.afterMb);
+  yield told("executable, most memory under it", "MB", loaded.mostMb);
+  yield told("executable, the mixed load", "requests/s", loaded.perSecond);
+  yield told("executable, size", "MB", statSync(executable).size / 2 ** 20);
 }
 
 async function restingMb(executable: string, data: string): Promise<number> {

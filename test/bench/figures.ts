@@ -1,5 +1,5 @@
 // The results of a benchmark, one per line, with the reference value and the required ratio.
-import { compareAlternating, printTable } from "./tools/compare.ts";
+import { cellOf, compareAlternating, lineOf } from "./tools/compare.ts";
 
 export interface Figure {
   what: string;
@@ -41,7 +41,7 @@ export const budgeted = (budget: number, cost: number): Verdict => ({
 });
 
 /** One part of the benchmark; it cleans up after itself. */
-export type Part = () => Promise<Figure[]>;
+export type Part = () => AsyncIterable<Figure>;
 
 export interface Contest {
   what: string;
@@ -106,19 +106,26 @@ export async function race({ unit, rounds, subjects }: Race, told: readonly Riva
   });
 }
 
-/** Prints every figure as one table. */
-export function printFigures(figures: readonly Figure[]): void {
-  printTable(
-    figures.map(({ what, unit, ours, reference, ratio, verdict }) => ({
-      figure: what,
-      unit,
-      ours,
-      reference: reference ?? "",
-      ratio: ratio?.toFixed(2) ?? "",
-      wanted: verdict?.wanted ?? "",
-      result: verdict ? resultOf(verdict) : "",
-    })),
-  );
+/** A longer cell only moves the rest of its row. */
+const WIDTHS = { figure: 76, unit: 12, ours: 9, reference: 9, ratio: 5, wanted: 8, result: 6 };
+
+/** Prints the names of the columns of `printFigure`. */
+export function printHead(): void {
+  console.log(lineOf(Object.keys(WIDTHS), Object.values(WIDTHS)));
+}
+
+/** Prints one figure as one row. */
+export function printFigure({ what, unit, ours, reference, ratio, verdict }: Figure): void {
+  const cells = [
+    what,
+    unit,
+    cellOf(ours),
+    cellOf(reference ?? ""),
+    ratio?.toFixed(2) ?? "",
+    verdict?.wanted ?? "",
+    verdict ? resultOf(verdict) : "",
+  ];
+  console.log(lineOf(cells, Object.values(WIDTHS)));
 }
 
 function resultOf({ isMet, isFailure = false }: Verdict): string {

@@ -22,7 +22,7 @@ const PATH = "/governance-config";
 const NOTES_BYTES = 7_000;
 
 /** Measures policy delivery. Required: 0.7 of the rate of the bare server with 60 KB, 0.5 of it with 304, and 5,000 streams. */
-export async function measureGovernance(): Promise<Figure[]> {
+export async function* measureGovernance(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
   await using servers = new AsyncDisposableStack();
@@ -36,7 +36,7 @@ export async function measureGovernance(): Promise<Figure[]> {
     label: "bench",
     organizationId: installation.organizationId,
   };
-  const streams = await measureStreams(own, {
+  yield* await measureStreams(own, {
     authorizations: await streamAuthorizations(installation, actor),
     publish: () => publish(installation, actor),
     revoke: () => installation.domain.access.logins.revokeEverything(actor),
@@ -46,7 +46,7 @@ export async function measureGovernance(): Promise<Figure[]> {
     Authorization: await authorizationFor(installation),
   };
   const tokens = await distinctTokens(installation);
-  return [...(await fetches(own, { headers, tokens, directory: directory.path })), ...streams];
+  yield* await fetches(own, { headers, tokens, directory: directory.path });
 }
 
 /** @returns one access token for each stream; no user has more streams than may be open */

@@ -31,13 +31,11 @@ const userOf = (number: number): string =>
   `0190c5a8-0000-7000-8000-${String(number % USERS).padStart(12, "0")}`;
 
 /** Measures handing over rows, then lists. */
-export async function measureRequestLogs(): Promise<Figure[]> {
+export async function* measureRequestLogs(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
-  return [
-    ...(await handingOver(join(directory.path, "rate.db"))),
-    ...lists(join(directory.path, "million.db")),
-    ...(await summaries(join(directory.path, "million.db"))),
-  ];
+  yield* await handingOver(join(directory.path, "rate.db"));
+  yield* lists(join(directory.path, "million.db"));
+  yield* await summaries(join(directory.path, "million.db"));
 }
 
 async function handingOver(file: string): Promise<Figure[]> {

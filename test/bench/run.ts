@@ -1,5 +1,5 @@
-// `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table. The results are for people to
-// read. Only a limit that is exceeded by a factor of three makes the run fail, with exit code 1.
+// `bun run bench [part …]`: measures side by side, in one run on one machine, and prints each result when it is known, so that a run
+// that breaks keeps its earlier ones. The results are for people to read. Only a limit that is exceeded by a factor of three makes the run fail, with exit code 1.
 import { measureBackup } from "./backup.ts";
 import { measureCapacity } from "./capacity/capacity.ts";
 import { measureCatalog } from "./catalog.ts";
@@ -8,7 +8,7 @@ import { measureConsole } from "./console/console.ts";
 import { measureContent } from "./content/content.ts";
 import { measurePages } from "./content/pages.ts";
 import { measureExecutable } from "./executable.ts";
-import { type Part, printFigures } from "./figures.ts";
+import { type Part, printFigure, printHead } from "./figures.ts";
 import { measureFleet } from "./fleet/fleet.ts";
 import { measureGateway } from "./gateway/gateway.ts";
 import { measureGovernance } from "./governance.ts";
@@ -45,7 +45,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   tracing: measureTracing,
   oauth: measureOAuth,
   scim: measureScim,
-  sessions: async () => [...(await measureSessions()), ...(await measureSessionLists())],
+  sessions: async function* () {
+    yield* measureSessions();
+    yield* measureSessionLists();
+  },
   "session-lists": measureSessionLists,
   "session-pages": measureSessionPages,
   sources: measureSources,
@@ -77,12 +80,15 @@ if (unknown.length > 0) {
   console.error(`no part is called ${unknown.join(", ")}; there are ${Object.keys(PARTS).join(", ")}`);
   process.exit(2);
 }
-const figures = [];
+let hasFailed = false;
+printHead();
 for (const [name, measure] of Object.entries(PARTS)) {
   const isWanted = wanted.length > 0 ? wanted.includes(name) : !ONLY_WHEN_NAMED.has(name);
   if (!isWanted) continue;
   console.error(`measuring ${name} …`);
-  figures.push(...(await measure()));
+  for await (const figure of measure()) {
+    printFigure(figure);
+    hasFailed ||= figure.verdict?.isFailure ?? false;
+  }
 }
-printFigures(figures);
-process.exit(figures.some(({ verdict }) => verdict?.isFailure) ? 1 : 0);
+process.exit(hasFailed ? 1 : 0);

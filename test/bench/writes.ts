@@ -54,7 +54,7 @@ function nextRow() {
 }
 
 /** Measures one commit per row against grouped commits. */
-export async function measureWrites(): Promise<Figure[]> {
+export async function* measureWrites(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const grouped = openDatabase(fileIn(directory.path, "grouped.db"));
   using alone = openConnection(fileIn(directory.path, "alone.db"), {});
@@ -70,7 +70,7 @@ export async function measureWrites(): Promise<Figure[]> {
   });
   await grouped.close();
   const [loop, ...ours] = rows;
-  return ours.map(({ median, ratio }, at) => {
+  yield* ours.map(({ median, ratio }, at) => {
     const [callers, wanted] = CALLERS[at] ?? [];
     return {
       what: `durable writes, ${callers} at once`,

@@ -1,6 +1,6 @@
 // `bun run torture [part[=amount] …]`: checks that take too long for the tests. Each part uses a real service and
 // prints its findings. The exit code is 1 after a loss, damage or growth.
-import { type Figure, printFigures } from "../bench/figures.ts";
+import { type Figure, printFigure, printHead } from "../bench/figures.ts";
 import { tortureByKilling } from "./kill.ts";
 import { tortureBySlowness } from "./slow.ts";
 import { soak } from "./soak/soak.ts";
@@ -30,12 +30,15 @@ if (wrong.length > 0) {
   );
   process.exit(2);
 }
-const figures: Figure[] = [];
+let hasFailed = false;
+printHead();
 for (const [name, torture] of Object.entries(PARTS)) {
   const request = wanted.find((one) => one.name === name);
   if (wanted.length > 0 && !request) continue;
   console.error(`${name} …`);
-  figures.push(...(await torture(request?.amount)));
+  for (const figure of await torture(request?.amount)) {
+    printFigure(figure);
+    hasFailed ||= figure.verdict?.isMet === false;
+  }
 }
-printFigures(figures);
-process.exit(figures.some(({ verdict }) => verdict && !verdict.isMet) ? 1 : 0);
+process.exit(hasFailed ? 1 : 0);

@@ -34,7 +34,7 @@ const USED_SHARE = 0.5;
 const US_PER_SECOND = 1_000_000;
 
 /** Measures small and large installations side by side. */
-export async function measureCapacity(): Promise<Figure[]> {
+export async function* measureCapacity(): AsyncGenerator<Figure> {
   await using servers = new AsyncDisposableStack();
   const start = async (rows: typeof SMALL, flags: readonly string[] = []): Promise<CapacitySite> => {
     const directory = servers.use(temporaryDirectory());
@@ -43,10 +43,12 @@ export async function measureCapacity(): Promise<Figure[]> {
     return site;
   };
   const [small, large] = [await start(SMALL), await start(LARGE)];
-  const figures = [...(await costs(small, large)), bytesEach(small, large), ...(await perCore(large))];
-  figures.push(...(await replicated(await start(SMALL, ["--database-replicated", "yes"]))));
+  yield* await costs(small, large);
+  yield bytesEach(small, large);
+  yield* await perCore(large);
+  yield* await replicated(await start(SMALL, ["--database-replicated", "yes"]));
   await servers.disposeAsync(); // nothing else may run beside the last part
-  return [...figures, ...(await besideEverything())];
+  yield* await besideEverything();
 }
 
 async function costs(small: CapacitySite, large: CapacitySite): Promise<Figure[]> {

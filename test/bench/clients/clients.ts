@@ -22,7 +22,7 @@ interface Report {
 }
 
 /** Measures reports of as many workstations as there are tokens. Required: 0.6 of the rate of the loop, 1.5 of etcd. */
-export async function measureClients(): Promise<Figure[]> {
+export async function* measureClients(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
   const data = join(directory.path, "data");
@@ -38,7 +38,7 @@ export async function measureClients(): Promise<Figure[]> {
   // On a busy machine a first round could end without a response, which would count as an error.
   await spawnLoad({ port: service.port, connections: WRITING_CALLERS, seconds: WARM_UP_SECONDS, requests });
   const what = `client reports, ${WRITING_CALLERS} at once`;
-  return await race(
+  yield* await race(
     {
       unit: "reports/s",
       rounds: ROUNDS,

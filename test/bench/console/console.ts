@@ -28,24 +28,22 @@ const PAGES_PER_SECOND = ADMINISTRATORS / 2;
 const STARTS = 7;
 
 /** Measures the console. The limits are those of the requirements that the results name. */
-export async function measureConsole(): Promise<Figure[]> {
+export async function* measureConsole(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);
   const site = await startConsoleSite(directory.path, turns.env);
   try {
-    return [
-      ...(await measureResponses(site)),
-      measureRendering(site),
-      ...(await measureTurns(site, turns.longest)),
-      ...(await measureScale(site, turns.longest)),
-      ...(await measureFilesOfRows(site, turns.longest)),
-      ...(await measureBrowsing(site)),
-      ...(await measurePaint(site)),
-      ...(await measureStreams(site)),
-      ...(await measureBulk(site, turns.longest)),
-      ...measureFiles(),
-      ...(await measureGrowth(directory.path)),
-    ];
+    yield* await measureResponses(site);
+    yield measureRendering(site);
+    yield* await measureTurns(site, turns.longest);
+    yield* await measureScale(site, turns.longest);
+    yield* await measureFilesOfRows(site, turns.longest);
+    yield* await measureBrowsing(site);
+    yield* await measurePaint(site);
+    yield* await measureStreams(site);
+    yield* await measureBulk(site, turns.longest);
+    yield* measureFiles();
+    yield* await measureGrowth(directory.path);
   } finally {
     await site.service.stop();
   }

@@ -14,7 +14,7 @@ const DRAFT = "/admin/policy-draft";
 const SETTLED = 5_000;
 
 /** @returns the longest turn of each action */
-export async function measureConflicts(): Promise<Figure[]> {
+export async function* measureConflicts(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const file = join(directory.path, "config.yaml");
   const write = (value: number) =>
@@ -32,12 +32,11 @@ export async function measureConflicts(): Promise<Figure[]> {
   const paths: string[] = conflicts.map(({ path }: { path: string }) => path);
   const [taken, kept] = [paths.slice(0, SETTLED), paths.slice(SETTLED, 2 * SETTLED)];
   const stated = (await read(DRAFT)).version;
-  const figures: Figure[] = [];
   for (const path of [CONFIG, CONFLICTS, "/console/policy"]) {
     await ask("GET", path); // compiles the code
     const rounds: number[] = [];
     while (rounds.length < ROUNDS) rounds.push(await turns.longest(() => ask("GET", path)));
-    figures.push(turnFigure(`${paths.length} conflicts: GET ${path}`, Math.max(...rounds)));
+    yield turnFigure(`${paths.length} conflicts: GET ${path}`, Math.max(...rounds));
   }
   // An action removes the conflicts that it settles, so it is measured once.
   const acts = {
@@ -45,6 +44,5 @@ export async function measureConflicts(): Promise<Figure[]> {
     [`keeping ${SETTLED} values`]: () => ask("POST", `${CONFLICTS}/keep`, { version, paths: kept }),
   };
   for (const [what, act] of Object.entries(acts))
-    figures.push(turnFigure(`${paths.length} conflicts: ${what}`, await turns.longest(act)));
-  return figures;
+    yield turnFigure(`${paths.length} conflicts: ${what}`, await turns.longest(act));
 }

@@ -19,7 +19,7 @@ const EXTENSIONS = "/admin/governance-extensions";
 /**
  * @returns the longest turn of each kind of content. A first request compiles the code, and is the only one that adds a revision
  */
-export async function measureContent(): Promise<Figure[]> {
+export async function* measureContent(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using watched = await startWatched(directory.path);
   const { turns, ask } = watched;
@@ -36,12 +36,10 @@ export async function measureContent(): Promise<Figure[]> {
     }),
     ["reading the policy", () => turns.longest(() => ask("GET", CONFIG))],
   ] as const;
-  const figures: Figure[] = [];
   for (const [what, measure] of kinds) {
     await measure();
     let ours = 0;
     for (let round = 0; round < ROUNDS; round++) ours = Math.max(ours, await measure());
-    figures.push(turnFigure(what, ours));
+    yield turnFigure(what, ours);
   }
-  return figures;
 }

@@ -58,10 +58,9 @@ const READ = [
 ];
 
 /** @returns the longest turn of each kind of policy and of each request, the longest first */
-export async function measurePages(): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const [kind, contents] of Object.entries(KINDS)) figures.push(...(await measureKind(kind, contents)));
-  return [...figures, ...(await measureConflicts())];
+export async function* measurePages(): AsyncGenerator<Figure> {
+  for (const [kind, contents] of Object.entries(KINDS)) yield* await measureKind(kind, contents);
+  yield* measureConflicts();
 }
 
 async function measureKind(kind: string, [one, other]: Contents): Promise<Figure[]> {

@@ -44,7 +44,7 @@ const PUBLISHES = process.env.FLEET_PUBLISH === "1";
 const STEP_SECONDS = Number(process.env.FLEET_STEP_SECONDS ?? 0);
 
 /** Measures a fleet. Required: no error, a 99th percentile of 100 ms, constant memory. */
-export async function measureFleet(): Promise<Figure[]> {
+export async function* measureFleet(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
   const { port, ...prepared } = await prepare(data, join(directory.path, "tokens"));
@@ -60,8 +60,8 @@ export async function measureFleet(): Promise<Figure[]> {
   await rememberTokens(fleet);
   await spawnFleet({ ...fleet, perSecond: paceOf(WORKSTATIONS), seconds: WARM_UP_SECONDS, sentBefore: 0 });
   const halfway = () => (PUBLISHES ? publishBeside(data, port) : undefined);
-  const figures = await runFleet(service, fleet, halfway);
-  return STEP_SECONDS > 0 ? [...figures, await measureCapacity(fleet)] : figures;
+  yield* await runFleet(service, fleet, halfway);
+  if (STEP_SECONDS > 0) yield await measureCapacity(fleet);
 }
 
 /** A workstation uses a token for 15 minutes, so that the service sees the token of every sixth request for the first time. */

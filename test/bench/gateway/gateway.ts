@@ -23,8 +23,10 @@ const IS_READY = '"status":"ready"';
 const NO_POLICY = { revision: "unknown", packages: [] };
 
 /** Measures gateway keys: a healthy one, the reconciliation of many, and kills. */
-export async function measureGateway(): Promise<Figure[]> {
-  return [await ensureHealthy(), ...(await reconcileMany()), ...(await killAgainAndAgain())];
+export async function* measureGateway(): AsyncGenerator<Figure> {
+  yield await ensureHealthy();
+  yield* await reconcileMany();
+  yield* await killAgainAndAgain();
 }
 
 async function ensureHealthy(): Promise<Figure> {

@@ -17,7 +17,7 @@ const REQUESTS_AFTER = 500;
 const FOR_ANYONE = "/guarded/anyone";
 
 /** Measures the guard. Required: 0.6 of the rate of the open route, and no accepted request after a revocation. */
-export async function measureGuard(): Promise<Figure[]> {
+export async function* measureGuard(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
   const service = await startQuartermaster(directory.path);
@@ -44,23 +44,21 @@ export async function measureGuard(): Promise<Figure[]> {
     ...against,
     ours: perSecond("/guarded"),
   });
-  return [
-    known,
-    await contest({
-      what: `the same, ${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`,
-      ...against,
-      ours: perSecond(FOR_ANYONE, tokens),
-      reference: perSecond("/open", tokens),
-    }),
-    {
-      what: "first sight of a token, against one that is known",
-      unit: "requests/s",
-      ours: verificationLimit,
-      reference: known.ours,
-      ratio: verificationLimit / known.ours,
-    },
-    await revokeUnderLoad({ directory: directory.path, port: service.port, token }),
-  ];
+  yield known;
+  yield await contest({
+    what: `the same, ${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`,
+    ...against,
+    ours: perSecond(FOR_ANYONE, tokens),
+    reference: perSecond("/open", tokens),
+  });
+  yield {
+    what: "first sight of a token, against one that is known",
+    unit: "requests/s",
+    ours: verificationLimit,
+    reference: known.ours,
+    ratio: verificationLimit / known.ours,
+  };
+  yield await revokeUnderLoad({ directory: directory.path, port: service.port, token });
 }
 
 /** @returns one token of the administrator, and one of each of many users */

@@ -30,21 +30,18 @@ const PACED = { perSecond: 300, seconds: 5 };
 const REQUEST_COST_MAX_MS = 0.13;
 
 /** Measures inference. Goals: the inference chapter of the handbook, and the results of the bare proxy in the same run. */
-export async function measureInference(): Promise<Figure[]> {
+export async function* measureInference(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "site"));
   await using site = await startInferenceSite(join(directory.path, "site"));
-  const held = await measureHeldStreams(site); // first, because other load increases the memory
-  return [
-    ...held,
-    ...(await measureRequests(site)),
-    ...(await measureDelay(site)),
-    ...(await measureFastStreams(site)),
-    ...(await measurePacedStreams(site)),
-    ...(await measureLog(site)),
-    ...(await measureLitellm(site)),
-    await measureTls(site),
-  ];
+  yield* await measureHeldStreams(site); // first, because other load increases the memory
+  yield* await measureRequests(site);
+  yield* await measureDelay(site);
+  yield* await measureFastStreams(site);
+  yield* await measurePacedStreams(site);
+  yield* await measureLog(site);
+  yield* await measureLitellm(site);
+  yield await measureTls(site);
 }
 
 interface Throughput {

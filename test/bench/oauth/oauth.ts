@@ -42,7 +42,7 @@ interface Side extends Seeds {
 /**
  * Compares the token endpoints with a reference. Required: 1.5 times its device codes, 3 times its polls, 1.3 times its refreshes.
  */
-export async function measureOAuth(): Promise<Figure[]> {
+export async function* measureOAuth(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
   const sides: Record<string, Side> = {};
@@ -58,23 +58,21 @@ export async function measureOAuth(): Promise<Figure[]> {
       startPeer(directory.path, await peerOnNode(node, "oauth/oidc-peer.ts", directory.path)),
     );
   await add("ours", startOurs(join(directory.path, "data")));
-  return [
-    await measure(sides, {
-      what: "poll, pending",
-      wanted: 3,
-      plan: polls,
-      seconds: POLL_SECONDS,
-      pauseMs: POLL_PAUSE_MS,
-    }),
-    await measure(sides, { what: "refresh, rotating", wanted: 1.3, plan: refreshes }),
-    await measure(sides, {
-      what: "device code",
-      wanted: 1.5,
-      plan: deviceCodes,
-      seconds: DEVICE_CODE_SECONDS,
-      connections: WRITING_CALLERS,
-    }),
-  ];
+  yield await measure(sides, {
+    what: "poll, pending",
+    wanted: 3,
+    plan: polls,
+    seconds: POLL_SECONDS,
+    pauseMs: POLL_PAUSE_MS,
+  });
+  yield await measure(sides, { what: "refresh, rotating", wanted: 1.3, plan: refreshes });
+  yield await measure(sides, {
+    what: "device code",
+    wanted: 1.5,
+    plan: deviceCodes,
+    seconds: DEVICE_CODE_SECONDS,
+    connections: WRITING_CALLERS,
+  });
 }
 
 /** The endpoints limit abuse. Limits that this machine would reach by its speed are raised for the run. */

@@ -29,24 +29,20 @@ interface Work {
 }
 
 /** Measures the operations of administrators on the policy. */
-export async function measurePolicy(): Promise<Figure[]> {
+export async function* measurePolicy(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);
   const site = await startConsoleSite(directory.path, turns.env, spreadFleet);
   try {
     const works = worksOf(await prepare(site));
-    const figures: Figure[] = [];
-    for (const work of works) figures.push(...(await measureWork(site, work, turns.longest)));
+    for (const work of works) yield* await measureWork(site, work, turns.longest);
     const { policyRequests, service } = site;
     const requests = works.map(({ request }) => request);
     const administrators = { port: service.port, perSecond: REQUESTS_PER_SECOND, requests };
-    figures.push(
-      ...(await measureFetches(administrators, {
-        policyRequests,
-        while: "an administrator prepares a draft",
-      })),
-    );
-    return figures;
+    yield* await measureFetches(administrators, {
+      policyRequests,
+      while: "an administrator prepares a draft",
+    });
   } finally {
     await site.service.stop();
   }

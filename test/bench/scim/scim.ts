@@ -47,7 +47,7 @@ const SMALL_GROUP = 5;
 const SMALL_GROUPS = PATCHES * (ROUNDS + 1);
 
 /** Measures provisioning and its references. */
-export async function measureScim(): Promise<Figure[]> {
+export async function* measureScim(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
   const running = <Started extends Running>(started: Started): Started => {
@@ -56,7 +56,7 @@ export async function measureScim(): Promise<Figure[]> {
   };
   const many = await startOurs(join(directory.path, "many"), { users: MANY_USERS, groups: groupSizes(1) });
   running(many.running);
-  const budgets = await measureBudgets(many, BIG_GROUP);
+  yield* await measureBudgets(many, BIG_GROUP);
   const few = await startOurs(join(directory.path, "few"), { users: FEW_USERS, groups: groupSizes(0.1) });
   running(few.running);
   const copy = join(directory.path, "copy.db");
@@ -64,13 +64,10 @@ export async function measureScim(): Promise<Figure[]> {
   const peers: Record<string, number> = {};
   for (const [name, command] of Object.entries(await peerCommands(directory.path)))
     peers[name] = running(await startServer(command)).port;
-  return [
-    ...(await measureLookups({ many, few, bare, peers })),
-    ...(await measurePages(many, peers)),
-    await measureMemberships(many),
-    ...(await measureNewGroups(many, bare.many, peers)),
-    ...budgets,
-  ];
+  yield* await measureLookups({ many, few, bare, peers });
+  yield* await measurePages(many, peers);
+  yield await measureMemberships(many);
+  yield* await measureNewGroups(many, bare.many, peers);
 }
 
 /** One large group, many small ones, and the rest of the memberships shared evenly by the other groups. */

@@ -16,11 +16,10 @@ const PER_PAGE = 25;
  * Required: at most three times. A text that every session has is counted session by session, because totals are exact;
  * a separate figure shows SQLite's own time for that.
  */
-export async function measureSessionLists(): Promise<Figure[]> {
+export async function* measureSessionLists(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using few = await startListSite(join(directory.path, "few"), FEW);
   await using many = await startListSite(join(directory.path, "many"), MANY);
-  const figures: Figure[] = [];
   for (const caller of ["administrator", "member"] as const)
     for (const [what, queryOf] of Object.entries(LISTS)) {
       const request = { caller, queryOf };
@@ -31,16 +30,16 @@ export async function measureSessionLists(): Promise<Figure[]> {
         ours.push(await timeOf(many, request));
       }
       const ratio = median(ours) / median(reference);
-      figures.push({
+      yield {
         what: `${what}, ${caller}, ${MANY} sessions`,
         unit: "ms",
         ours: median(ours),
         reference: median(reference),
         ratio,
         verdict: atMost(RATIO_MAX, ratio),
-      });
+      };
     }
-  return [...figures, bareCount(join(directory.path, "few"), join(directory.path, "many"))];
+  yield bareCount(join(directory.path, "few"), join(directory.path, "many"));
 }
 
 const COUNTED = "SELECT count(*) AS total FROM captured_sessions WHERE instr(search_text, 'project') > 0";

@@ -23,12 +23,11 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /** CON-130, CON-132 and CON-133 set the limits. */
-export async function measureSessionPages(): Promise<Figure[]> {
+export async function* measureSessionPages(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);
   await using site = await startListSite(`${directory.path}/many`, MANY, turns.env);
   await measureResponses(site, "administrator", ""); // compiles code that the others use
-  const figures: Figure[] = [];
   for (const who of ["administrator", "member"] as const)
     for (const [what, query] of Object.entries(LISTS)) {
       const measured = { late: Number.NaN, bytes: 0 };
@@ -37,13 +36,11 @@ export async function measureSessionPages(): Promise<Figure[]> {
       });
       const { late, bytes } = measured;
       const of = `sessions, ${what}, ${who}`;
-      figures.push(
-        { what: `${of}, p95`, unit: "ms", ours: late, verdict: budgeted(ANSWER_MS, late) },
-        { what: `${of}, longest turn`, unit: "ms", ours: turn, verdict: budgeted(TURN_MS, turn) },
-        { what: `${of}, HTML`, unit: "KB", ours: bytes / KB, verdict: budgeted(HTML_KB, bytes / KB) },
-      );
+      yield { what: `${of}, p95`, unit: "ms", ours: late, verdict: budgeted(ANSWER_MS, late) };
+      yield { what: `${of}, longest turn`, unit: "ms", ours: turn, verdict: budgeted(TURN_MS, turn) };
+      yield { what: `${of}, HTML`, unit: "KB", ours: bytes / KB, verdict: budgeted(HTML_KB, bytes / KB) };
     }
-  return [...figures, ...(await measureFile(site, turns.longest))];
+  yield* await measureFile(site, turns.longest);
 }
 
 async function measureResponses(

@@ -30,17 +30,14 @@ const WRITE_ROUNDS = 3;
 const SECOND_MS = 1_000;
 
 /** Required: 128 MiB in 1.3 times the time of a bare server, 200 KB in twice its time, downloads at 0.9 of its rate. */
-export async function measureSessions(): Promise<Figure[]> {
+export async function* measureSessions(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using site = await startSessionSite(directory.path);
   const largest = await announceLargest(site);
-  const memory = await memoryOver(site, largest);
-  return [
-    ...(await uploads(site)),
-    memory,
-    ...(await besideUploads(site, largest)),
-    ...(await announcing(site)),
-  ];
+  yield await memoryOver(site, largest);
+  yield* await uploads(site);
+  yield* await besideUploads(site, largest);
+  yield* await announcing(site);
 }
 
 /** @returns a function that uploads 128 MiB to each of AT_ONCE sessions at once; it may run repeatedly */

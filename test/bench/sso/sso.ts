@@ -24,10 +24,12 @@ const SAMPLE_EVERY_MS = 500;
  * Measures company sign-in. Required: 1.5 times a verified signature and a durable write, 0.5 times the sign-in page, and a
  * thousand unfinished sign-ins without a row and below 1 MB.
  */
-export async function measureSso(): Promise<Figure[]> {
+export async function* measureSso(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   await using site = await startSsoSite(directory.path);
-  return [...(await measureShare(site, directory.path)), await linkRate(site), ...(await unfinished(site))];
+  yield* await measureShare(site, directory.path);
+  yield await linkRate(site);
+  yield* await unfinished(site);
 }
 
 function linkRate(site: SsoSite): Promise<Figure> {

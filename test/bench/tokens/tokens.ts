@@ -16,10 +16,12 @@ const REQUESTS = 60_000;
 const REPORTS = 30_000;
 
 /** Measures the cost of one token per workstation (handbook: capacity, A token for each workstation). */
-export async function measureTokens(): Promise<Figure[]> {
+export async function* measureTokens(): AsyncGenerator<Figure> {
   using directory = temporaryDirectory();
   const site = await prepare(join(directory.path, "data"), join(directory.path, "tokens"));
-  return [...(await costs(site)), ...(await measureBurst(site)), ...(await measureMemory(site))];
+  yield* await costs(site);
+  yield* await measureBurst(site);
+  yield* await measureMemory(site);
 }
 
 const KINDS = [

@@ -62,16 +62,17 @@ export function printTable(rows: readonly Readonly<Record<string, string | numbe
   const columns = Object.keys(rows[0] ?? {});
   const cells = [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column] ?? "")))];
   const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));
-  for (const line of cells) {
-    console.log(
-      line
-        .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-        .join("  "),
-    );
-  }
+  for (const line of cells) console.log(lineOf(line, widths));
 }
 
-function cellOf(value: string | number): string {
+/** @returns the cells of one row, the first at the left edge of its column and the others at the right */
+export const lineOf = (cells: readonly string[], widths: readonly number[]): string =>
+  cells
+    .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+    .join("  ");
+
+/** @returns a number with a readable precision */
+export function cellOf(value: string | number): string {
   if (typeof value === "string") return value;
   return Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en-US") : value.toPrecision(3);
 }

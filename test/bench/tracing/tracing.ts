@@ -41,10 +41,10 @@ interface Share {
 }
 
 /** Required: tracing one request in a hundred costs 5 % at most. */
-export async function measureTracing(): Promise<Figure[]> {
+export async function* measureTracing(): AsyncGenerator<Figure> {
   const generations: Share[][] = [];
   while (generations.length < GENERATIONS) generations.push(await measureProcesses());
-  return (generations[0] ?? []).map(({ what }, at) => {
+  yield* (generations[0] ?? []).map(({ what }, at) => {
     const middle = (of: (share: Share) => number) =>
       median(generations.flatMap((shares) => shares[at] ?? []).map(of));
     const ratio = middle((share) => share.ratio);
