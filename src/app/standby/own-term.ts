@@ -47,9 +47,9 @@ export function doubtReplica(directory: Pick<DataDirectory, "standby">, own: Own
   if (own.doubtful_since === undefined) writeOwnTerm(directory, { ...own, doubtful_since: since });
 }
 
-/** Ends the doubt about the replica. */
-export function trustReplica(directory: Pick<DataDirectory, "standby">): void {
+/** Ends the doubt of that time; a later one remains, because the replica was examined before it. */
+export function trustReplica(directory: Pick<DataDirectory, "standby">, since: string): void {
   const own = findOwnTerm(directory);
-  if (own?.doubtful_since === undefined) return;
+  if (own?.doubtful_since !== since) return;
   writeOwnTerm(directory, { term: own.term, holder: own.holder });
 }

@@ -49,8 +49,8 @@ export function watchReplica(
   const check = new RestoreCheck(options);
   scheduler.register({
     ...CHECK,
-    ...(check.isUrgent && { runsAtStart: true }),
     name: RESTORE_CHECK_JOB,
+    isUrgent: () => check.isUrgent,
     run: (signal) => check.run(signal),
   });
   return watch;
@@ -59,22 +59,25 @@ export function watchReplica(
 /** Wait before each attempt after a crash, because Litestream may still be making a complete copy. */
 const ATTEMPTS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
-/** Restores the replica for a test: within minutes after a kill of the service, otherwise daily. */
+/** Restores the replica for a test: within minutes after a kill of the service or its inference proxy, otherwise daily. */
 export class RestoreCheck {
-  readonly isUrgent: boolean;
-  #attemptsMs: readonly number[];
+  /** start of the last doubt that a run has examined */
+  #examined: string | undefined;
 
   constructor(
     private readonly options: WatchOptions,
-    attemptsMs: readonly number[] = ATTEMPTS_MS,
-  ) {
-    this.isUrgent = findOwnTerm(options.directory)?.doubtful_since !== undefined;
-    this.#attemptsMs = this.isUrgent ? attemptsMs : [];
+    private readonly attemptsMs: readonly number[] = ATTEMPTS_MS,
+  ) {}
+
+  /** Whether a doubt is new. The process that only forwards inference may record one at any time. */
+  get isUrgent(): boolean {
+    const doubt = this.#doubt();
+    return doubt !== undefined && doubt !== this.#examined;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const attemptsMs = this.#attemptsMs;
-    this.#attemptsMs = []; // a later run, such as one by an operator, does not wait
+    const attemptsMs = this.isUrgent ? this.attemptsMs : []; // a later run, such as one by an operator, does not wait
+    this.#examined = this.#doubt();
     for (const [at, waitMs] of attemptsMs.entries()) {
       await sleep(waitMs, undefined, { signal });
       if (at === attemptsMs.length - 1) break;
@@ -85,16 +88,24 @@ export class RestoreCheck {
     await this.#attempt(signal);
   }
 
+  #doubt(): string | undefined {
+    return findOwnTerm(this.options.directory)?.doubtful_since;
+  }
+
   async #attempt(signal: AbortSignal): Promise<void> {
     const { directory, log, clock } = this.options;
+    const doubt = this.#doubt();
     try {
-      if (findOwnTerm(directory)?.doubtful_since !== undefined) await this.#refuseStalled(signal);
+      if (doubt !== undefined) await this.#refuseStalled(signal);
       const { id, atMs } = await checkRestore({ ...this.options, signal });
-      trustReplica(directory);
+      if (doubt !== undefined) trustReplica(directory, doubt);
       log.info("standby.replica_restored", { audit_id: id, audit_at: toRfc3339(atMs) });
     } catch (error) {
       const own = findOwnTerm(directory);
-      if (own && isAboutReplica(error)) doubtReplica(directory, own, toRfc3339(clock.nowMs()));
+      if (own && own.doubtful_since === undefined && isAboutReplica(error)) {
+        this.#examined = toRfc3339(clock.nowMs());
+        doubtReplica(directory, own, this.#examined);
+      }
       throw error;
     }
   }

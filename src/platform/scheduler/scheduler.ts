@@ -29,6 +29,8 @@ export interface Job {
   timeLimitMs: number;
   /** the first turn of a process makes it due */
   runsAtStart?: true;
+  /** asked in each turn, so it must be quick; true makes the job due before its time */
+  isUrgent?(): boolean;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -182,7 +184,7 @@ class LeaseScheduler implements Scheduler {
       await db.write((tx) => store.moveDueTime(tx, row, this.#nextRunAtMs(job)), "jobs");
     } else if (
       this.#canTake(row, { ...job, nowMs }) &&
-      (isStart || row.nextRunAtMs <= nowMs) &&
+      (isStart || row.nextRunAtMs <= nowMs || job.isUrgent?.()) &&
       !row.paused &&
       !this.#stopping
     ) {

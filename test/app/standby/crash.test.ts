@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { performTask } from "../../../src/app/backup/perform-task.ts";
 import { lockProxyListener } from "../../../src/app/service/divided/division.ts";
 import { startService } from "../../../src/app/service/service.ts";
-import { findOwnTerm } from "../../../src/app/standby/own-term.ts";
+import { findOwnTerm, trustReplica } from "../../../src/app/standby/own-term.ts";
 import { isReplicaDoubtful } from "../../../src/app/standby/replica/reset.ts";
 import { folderReplica } from "../../../src/app/standby/replica-store.ts";
 import { checkRestore } from "../../../src/app/standby/restore-check.ts";
@@ -121,13 +121,41 @@ function jobOf(workspace: Workspace, auditLog = NO_LOG): Job | undefined {
   return jobs.find(({ name }) => name === RESTORE_CHECK_JOB);
 }
 
-test("STB-10 the test restore is due at the start while the replica is in doubt", async () => {
+test("STB-10 the test restore is due once for each doubt, also one that the forwarding process records later", async () => {
   using workspace = await createInstallation();
   connect(workspace, workspace);
   writeTerm(workspace);
-  expect(jobOf(workspace)).not.toHaveProperty("runsAtStart");
-  writeTerm(workspace, { doubtful_since: "2026-01-01T00:00:00.000Z" });
-  expect(jobOf(workspace)).toMatchObject({ runsAtStart: true });
+  const { directory, ...parts } = partsOf(workspace);
+  await using audit = openAudit(workspace);
+  const watched = { auditLog: audit.log, term: FIRST, store: undefined, onTakenOver() {} };
+  const check = new RestoreCheck({ ...parts, ...watched, directory }, []);
+  const due = () => [jobOf(workspace)?.isUrgent?.(), check.isUrgent];
+  expect(due()).toEqual([false, false]);
+  leaveRecord(workspace, "forwarding");
+  expect(hasCrashed(directory)).toBe(true);
+  followCrash(directory, parts);
+  expect(due()).toEqual([true, true]);
+  const replica = join(workspace.folder, "source.db");
+  const sound = readFileSync(replica);
+  writeFileSync(replica, "not a database");
+  await expect(check.run(new AbortController().signal)).rejects.toThrow();
+  expect(due()).toEqual([true, false]);
+  writeFileSync(replica, sound);
+  await check.run(new AbortController().signal);
+  expect(due()).toEqual([false, false]);
+  followCrash(directory, { ...parts, clock: { nowMs: () => parts.clock.nowMs() + 1 } });
+  expect(due()).toEqual([true, true]);
+});
+
+test("STB-10 a test restore does not end a doubt that began during it", async () => {
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  writeTerm(workspace, { doubtful_since: "2026-01-01T00:00:01.000Z" });
+  const { directory } = partsOf(workspace);
+  trustReplica(directory, "2026-01-01T00:00:00.000Z");
+  expect(findOwnTerm(directory)?.doubtful_since).toBe("2026-01-01T00:00:01.000Z");
+  trustReplica(directory, "2026-01-01T00:00:01.000Z");
+  expect(findOwnTerm(directory)?.doubtful_since).toBeUndefined();
 });
 
 test("STB-10 a failed test restore puts the replica in doubt, and a successful one ends the doubt", async () => {

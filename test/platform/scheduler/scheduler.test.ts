@@ -140,6 +140,27 @@ test("a job that runs at the start is due in the first turn of each process, and
   expect(runs).toBe(3);
 });
 
+test("an urgent job is due before its time, unless it is paused", async () => {
+  const { scheduler, db } = processOf();
+  await db.write((tx) => addJob(tx, "sweep", START_MS + HOUR_MS));
+  let runs = 0;
+  let isUrgent = false;
+  const work = async () => {
+    runs += 1;
+    isUrgent = false;
+  };
+  scheduler.register(hourly(work, { isUrgent: () => isUrgent }));
+  await turns(scheduler, 2);
+  expect(runs).toBe(0);
+  isUrgent = true;
+  await turns(scheduler, 2);
+  expect(runs).toBe(1);
+  await db.write((tx) => void tx.update(jobs).set({ paused: true }).run());
+  isUrgent = true;
+  await turns(scheduler, 2);
+  expect(runs).toBe(1);
+});
+
 test("a paused job does not run at the start", async () => {
   const { scheduler, db } = processOf();
   await db.write((tx) => addJob(tx, "sweep", START_MS));
