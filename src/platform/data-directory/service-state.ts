@@ -4,6 +4,8 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { diskFull } from "../database/storage-errors.ts";
+import { isDiskFull } from "../errors.ts";
 import { readOwnFile, writeWholeFile } from "../files/data-files.ts";
 import { type DataDirectory, findServer } from "./data-directory.ts";
 
@@ -22,10 +24,17 @@ const ServiceStateSchema = Type.Object({
 
 export type ServiceState = Static<typeof ServiceStateSchema>;
 
-/** Replaces the file, readable by the owner only. Call it under the server's lock. */
+/**
+ * Replaces the file, readable by the owner only. Call it under the server's lock.
+ * @throws DomainError `storage.full`
+ */
 export function writeServiceState({ service }: DataDirectory, state: ServiceState): void {
-  mkdirSync(dirname(service), { recursive: true, mode: 0o700 });
-  writeWholeFile(service, `${JSON.stringify(state, undefined, 2)}\n`);
+  try {
+    mkdirSync(dirname(service), { recursive: true, mode: 0o700 });
+    writeWholeFile(service, `${JSON.stringify(state, undefined, 2)}\n`);
+  } catch (error) {
+    throw isDiskFull(error) ? diskFull(error) : error;
+  }
 }
 
 /** Removes the file of this service, or of one that was killed. Call it under the server's lock. */
