@@ -104,6 +104,7 @@ export class Bucket {
     const headers = { "x-amz-checksum-mode": "ENABLED" };
     const response = await this.#requests.send("head", this.#own({ method: "HEAD", key, headers }));
     if (!response) return undefined;
+    await requireObject(response);
     const length = response.headers.get("content-length") ?? "";
     if (!/^\d{1,15}$/.test(length)) throw invalid("the response to HEAD has no length");
     return { sizeBytes: Number(length), sha256: digestIn(response.headers.get("x-amz-checksum-sha256")) };
@@ -119,7 +120,9 @@ export class Bucket {
   ): Promise<AsyncGenerator<Uint8Array> | undefined> {
     const limits = { transferTimeoutMs: transferMs(sizeBytes), signal };
     const response = await this.#requests.send("get", { ...this.#own({ method: "GET", key }), ...limits });
-    return response && bytesOf(response);
+    if (!response) return undefined;
+    await requireObject(response);
+    return bytesOf(response);
   }
 
   /**
@@ -252,9 +255,18 @@ export class Bucket {
 /** 412 PreconditionFailed, and 409 ConditionalRequestConflict while another request changes the object. */
 const isOtherObject = (error: unknown): boolean => [409, 412].includes(failureIn(error)?.status ?? 0);
 
+/** Every object has an ETag. A server that answers any request with 200 does not say that an object is empty. */
+async function requireObject(response: Response): Promise<void> {
+  if (response.headers.has("etag")) return;
+  await discardBody(response);
+  throw noEtag();
+}
+
+const noEtag = () => invalid("the response has no ETag");
+
 function etagIn({ headers }: Response): string {
   const etag = headers.get("etag");
-  if (!etag) throw invalid("the response has no ETag");
+  if (!etag) throw noEtag();
   return etag;
 }
 

@@ -52,6 +52,10 @@ test("a store that answers success to everything is found", async () => {
   await using server = createS3Server();
   server.instead = () => new Response(null, { headers: { "content-length": "0" } });
   expect(await findings(server)).toEqual([
+    "failed: the object store sent an invalid response: the response has no ETag",
+  ]);
+  server.instead = () => new Response(null, { headers: { "content-length": "0", etag: '"1"' } });
+  expect(await findings(server)).toEqual([
     "failed: accepts bytes with a wrong digest",
     "failed: reports a wrong size or digest for an object",
     "failed: returns other bytes than it accepted",

@@ -24,7 +24,7 @@ test("a state that a full disk cannot take is reported with the reason", async (
     for (const [limit, outcome] of [
       ["0", "storage.full"],
       ["unlimited", "written"],
-    ]) {
+    ] as const) {
       const shell = `trap '' XFSZ; ulimit -f ${limit}; exec "$@"`;
       const { stdout } = Bun.spawnSync(["sh", "-c", shell, "sh", process.execPath, "-e", writing(folder)]);
       expect(stdout.toString().trim()).toBe(outcome);

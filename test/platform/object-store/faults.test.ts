@@ -108,7 +108,7 @@ describe("a store that does not respond", () => {
 
   test("a truncated object is not accepted as whole", async () => {
     await using server = await rawServer((socket) => {
-      socket.end("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nhello");
+      socket.end("HTTP/1.1 200 OK\r\nETag: 1\r\nContent-Length: 500\r\n\r\nhello");
     });
     const bytes = await bucketAt(server.origin).read("k");
     expect((await refusalOf(Array.fromAsync(bytes ?? []))).reason).toBe("object_store.unreachable");
@@ -171,7 +171,7 @@ describe("a store that responds wrongly", () => {
   test("a multipart digest is not the digest of the object", async () => {
     await using server = createS3Server();
     const answered = (checksum: string) => {
-      const headers = { "content-length": "5", "x-amz-checksum-sha256": checksum };
+      const headers = { "content-length": "5", etag: "1", "x-amz-checksum-sha256": checksum };
       server.instead = () => new Response(null, { headers });
       return bucketAt(server.origin).head("k");
     };

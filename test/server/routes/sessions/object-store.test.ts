@@ -2,6 +2,7 @@
 // store has.
 import { expect, test } from "bun:test";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
+import { sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import {
   announcementOf,
@@ -113,8 +114,29 @@ test("a store that is down, silent or refuses causes 503 without details until i
 
 test("a store that answers every request with success completes nothing", async () => {
   await using own = await site();
+  await own.send();
   own.store.instead = () => new Response(null, { headers: { "content-length": "0" } });
+  expect(await own.complete()).toEqual([503, "sessions.store_unavailable"]);
+  own.store.instead = () => new Response(null, { headers: { "content-length": "0", etag: '"1"' } });
   expect(await own.complete()).toEqual([400, "sessions.content_differs"]);
+});
+
+test("SES-57 a store that answers every request with success loses no session", async () => {
+  await using own = await site();
+  await own.send();
+  expect(await own.complete()).toEqual(COMPLETE);
+  const [row] = own.world.db.read.select().from(sessionArtifacts).all();
+  const path = `/session-uploads/${row?.sessionId}/download`;
+  const offered = async () => (await own.server.request("POST", path, { token: own.token })).status;
+  own.store.instead = () => new Response();
+  expect(await offered()).toBe(503);
+  const again = await presign(own.server, { token: own.token }, announcementOf(BYTES));
+  expect(again.status).toBe(503);
+  const progress = { signal: new AbortController().signal, advance: () => {} };
+  const verified = own.server.domain.sessions.verification.run(own.world.system, progress);
+  expect(await verified.catch(({ reason }) => reason)).toBe("sessions.store_unavailable");
+  own.store.instead = undefined;
+  expect(await offered()).toBe(200);
 });
 
 test("yesterday's upload address is refused", async () => {
