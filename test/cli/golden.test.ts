@@ -627,9 +627,9 @@ test("gateway models", async () => {
     "assign codex old --dry-run",
     "assign codex old --yes",
   );
-  gateway.models = ["model-b", { id: "model-a", display_name: "A", metadata: { context: 8 } }];
+  gateway.models = ["model-b", { id: "model-a", display_name: "A", metadata: { context: 8, beta: true } }];
   const first = await withGateway("list", "refresh", "refresh --json");
-  gateway.models = [{ id: "model-a", display_name: "A, the second", metadata: { context: 16 } }];
+  gateway.models = [{ id: "model-a", display_name: "A, the second", metadata: { context: 16, price: 2 } }];
   workspace.clock.advance(HOUR_MS);
   const later = await withGateway(
     "refresh",

@@ -39,8 +39,9 @@ export const changeLines = (changes: readonly Change[]): string[] =>
 /** @returns `revision 4` */
 export const numberText = ({ sequence }: Pick<Revision, "sequence">): string => `revision ${sequence}`;
 
-/** @returns the value as JSON on one line, cut after VALUE_CHARACTERS_MAX */
+/** @returns the value as JSON on one line, cut after VALUE_CHARACTERS_MAX; `none` without a value */
 export function valueText(value: unknown): string {
+  if (value === undefined) return "none";
   const text = printable(JSON.stringify(value));
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }

@@ -153,6 +153,20 @@ test.each([
   expect(await site.row()).toMatchObject({ outcome: "refused", httpStatus: 502 });
 });
 
+test("INF-17 a 401 with the key in a header does not reach the workstation", async () => {
+  upstream.script = async (exchange) => {
+    await exchange.body();
+    await exchange.head(401, [
+      ["www-authenticate", `Bearer error="unknown key ${MANAGED_KEY}"`],
+      ["content-length", "2"],
+    ]);
+    await exchange.write("{}");
+  };
+  const response = await post(CHAT.request);
+  expect([response.status, (await response.json()).reason]).toEqual([502, "inference.upstream_bad_head"]);
+  expect(JSON.stringify([...response.headers])).not.toContain(MANAGED_KEY);
+});
+
 const CLASSIFIED: [string, "not_found" | "blocked" | undefined][] = [
   [GONE, "not_found"],
   [JSON.stringify({ detail: JSON.parse(GONE) }), "not_found"],

@@ -100,6 +100,18 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
     },
   );
 
+  test.each([
+    ...RECORDINGS.map((recording) => [recording.name, undefined, recording] as const),
+    ...RECORDINGS.map((recording) => [recording.name, "application/json", recording] as const),
+  ])("looks unfinished inside an unframed stream of %s with the type %s", async (_, type, recording) => {
+    const bytes = Buffer.from(recording.events.slice(-2).join(""));
+    sendUnframed(type, bytes);
+    const complete = await completeAt(recording.path, bytes);
+    const final = String(bytes).trimEnd().length;
+    expect(complete.filter((at) => at > 0 && at < final)).toEqual([]);
+    expect(complete).toContain(bytes.length);
+  });
+
   /** The upstream ends such a response by closing the connection, after as many bytes as a header says. */
   function sendUnframed(type: string | undefined, bytes: Uint8Array, more: readonly Header[] = []): void {
     upstream.script = async (exchange) => {

@@ -33,13 +33,18 @@ export async function readRefusedKey(
   const reason = rest ? undefined : classify(body.toString("utf8"));
   // Some gateways repeat the refused credential, and the key must not reach the workstation.
   if (!reason)
-    return body.includes(key.credential.reveal()) ? { tellsKey: true } : { reader: replay(pieces, rest) };
+    return tellsKey(response.headers, body, key) ? { tellsKey: true } : { reader: replay(pieces, rest) };
   figures.rejected(reason);
   const { admitted } = open.call;
   const { credentialVersion } = key;
   const { userId, organizationId, gatewaySessionId } = admitted;
   const used = { userId, organizationId, gatewaySessionId, credentialVersion };
   return { replacement: await open.orStopped(replaceKey(used, reason)) };
+}
+
+function tellsKey(headers: Headers, body: Buffer, { credential }: UsableKey): boolean {
+  const secret = credential.reveal();
+  return body.includes(secret) || [...headers.values()].some((value) => value.includes(secret));
 }
 
 interface Read {

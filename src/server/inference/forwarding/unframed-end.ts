@@ -15,8 +15,8 @@ export function unframedEndOf(headers: Headers, dialect: Dialect): UnframedEnd |
   if (isPlainEventStream(headers)) return new UnframedEventStream(dialect);
   if (!isPlain(headers)) return undefined;
   const type = headers.get("content-type") ?? "";
-  if (type === "") return new UnframedUntyped();
-  return /[/+]json\b/i.test(type) ? new UnframedJson() : undefined;
+  const isJson = /[/+]json\b/i.test(type);
+  return type === "" || isJson ? new UnframedGuess(dialect, isJson) : undefined;
 }
 
 /** The events with which the APIs end a stream. Quotes in the text of a model are escaped, so it cannot contain them. */
@@ -81,18 +81,37 @@ class UnframedJson implements UnframedEnd {
   }
 }
 
-/** A body without a content type. It counts as JSON if it begins with an open brace or bracket; any other one cannot be checked. */
-class UnframedUntyped implements UnframedEnd {
+const [LETTER_D, LETTER_E, COLON] = [0x64, 0x65, 0x3a];
+
+/**
+ * A body that is called JSON or has no content type, although it may be an event stream; some gateways start a stream under the type of
+ * their other responses. No JSON begins like an event: with `data`, `event` or the colon of a comment.
+ */
+class UnframedGuess implements UnframedEnd {
   readonly #json = new UnframedJson();
+  readonly #events: UnframedEventStream;
   #firstByte: number | undefined;
+
+  constructor(
+    dialect: Dialect,
+    private readonly isCalledJson: boolean,
+  ) {
+    this.#events = new UnframedEventStream(dialect);
+  }
 
   push(piece: Uint8Array): void {
     this.#firstByte ??= piece.find((byte) => byte > SPACE);
-    this.#json.push(piece);
+    if (this.#isEventStream) this.#events.push(piece);
+    else this.#json.push(piece);
   }
 
   get isComplete(): boolean {
-    const isJson = this.#firstByte === OPEN_BRACE || this.#firstByte === OPEN_BRACKET;
+    if (this.#isEventStream) return this.#events.isComplete;
+    const isJson = this.isCalledJson || this.#firstByte === OPEN_BRACE || this.#firstByte === OPEN_BRACKET;
     return !isJson || this.#json.isComplete;
+  }
+
+  get #isEventStream(): boolean {
+    return this.#firstByte === LETTER_D || this.#firstByte === LETTER_E || this.#firstByte === COLON;
   }
 }
