@@ -81,6 +81,8 @@ export interface ObjectStore {
 export interface ObjectStores {
   /** the store of new uploads */
   readonly active: ObjectStore;
+  /** the configured ones */
+  readonly all: readonly ObjectStore[];
   /** @throws DomainError `sessions.store_unset` for a kind that rows still name but that is not configured */
   of(kind: StoreKind): ObjectStore;
 }

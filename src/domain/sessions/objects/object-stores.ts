@@ -11,8 +11,10 @@ export function createStores({
 }: { active: StoreKind } & Record<StoreKind, ObjectStore | undefined>): ObjectStores {
   const active = stores[kind];
   invariant(active, "the store of new uploads is configured");
+  const all = [stores.local, stores.s3].filter((store) => store !== undefined);
   return {
     active,
+    all,
     of(wanted) {
       const store = stores[wanted];
       if (!store) throw storeUnset(wanted);

@@ -4,6 +4,7 @@ import { DAY_MS } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { SWEEP_OBJECTS_MAX } from "../limits.ts";
+import type { StoreKind } from "../model.ts";
 import type { ListedObject } from "../objects/object-store.ts";
 import { isNamed, markPlaces } from "../objects/removal-store.ts";
 import type { Removals } from "../objects/removals.ts";
@@ -13,7 +14,7 @@ export interface Unnamed {
   /** number of objects without a row that are older than a day, at most SWEEP_OBJECTS_MAX */
   found: number;
   bytes: number;
-  /** false if the store is not claimed, so that a sweep removes nothing */
+  /** false if a store is not claimed; a sweep removes nothing there */
   isOurs: boolean;
 }
 
@@ -28,46 +29,58 @@ export class Sweep {
   constructor(private readonly dependencies: Dependencies) {}
 
   async preview(signal: AbortSignal): Promise<Unnamed> {
-    return unnamedIn(await this.#unnamed(signal), await this.dependencies.stores.active.isOurs());
+    const { objects, isOurs } = await this.#unnamed(signal);
+    return { ...sumOf(objects), isOurs };
   }
 
-  /** Records that no other software keeps objects with our form of key in the store. */
-  claim(): Promise<void> {
-    return this.dependencies.stores.active.claim();
+  /** Records that no other software keeps objects with our form of key in the stores. */
+  async claim(): Promise<void> {
+    for (const store of this.dependencies.stores.all) await store.claim();
   }
 
+  /** A move between stores that was killed may have left an object in either, so it looks into each. */
   async run(actor: Actor, signal: AbortSignal): Promise<Swept> {
-    const { db, clock, audit, stores, removals } = this.dependencies;
-    const { kind: store } = stores.active;
-    const objects = await this.#unnamed(signal);
-    const seen = unnamedIn(objects, await stores.active.isOurs());
-    if (!seen.isOurs || seen.found === 0) return { ...seen, removed: 0 };
-    const marks = objects.map((object) => ({ ...object, store }));
-    const after = { objects: seen.found, bytes: seen.bytes };
+    const { db, clock, audit, removals } = this.dependencies;
+    const { objects, isOurs } = await this.#unnamed(signal);
+    const ours = objects.filter((object) => object.isOurs);
+    if (ours.length === 0) return { ...sumOf(objects), isOurs, removed: 0 };
+    const { found, bytes } = sumOf(ours);
+    const after = { objects: found, bytes };
     await db.write((tx) => {
-      markPlaces(tx, marks, clock.nowMs());
+      markPlaces(tx, ours, clock.nowMs());
       audit.record(tx, { actor, action: "captured_session.sweep", target: actor.organizationId, after });
     }, "unobserved");
     const { objects: removed } = await removals.drain({ limit: SWEEP_OBJECTS_MAX, signal });
-    return { ...seen, removed };
+    return { ...sumOf(objects), isOurs, removed };
   }
 
-  async #unnamed(signal: AbortSignal): Promise<ListedObject[]> {
+  /** @returns them, and whether every store is claimed */
+  async #unnamed(signal: AbortSignal): Promise<{ objects: UnnamedObject[]; isOurs: boolean }> {
     const { db, clock, stores } = this.dependencies;
-    const { kind: store, list } = stores.active;
-    const unnamed: ListedObject[] = [];
+    const unnamed: UnnamedObject[] = [];
     const olderThanMs = clock.nowMs() - DAY_MS;
-    for await (const object of list({ signal })) {
-      if (signal.aborted || unnamed.length >= SWEEP_OBJECTS_MAX) break;
-      if (object.modifiedAtMs > olderThanMs || isNamed(db.read, { store, place: object.place })) continue;
-      unnamed.push(object);
+    let areOurs = true;
+    for (const searched of stores.all) {
+      const { kind: store } = searched;
+      const isOurs = await searched.isOurs();
+      areOurs &&= isOurs;
+      for await (const object of searched.list({ signal })) {
+        if (signal.aborted || unnamed.length >= SWEEP_OBJECTS_MAX) break;
+        if (object.modifiedAtMs > olderThanMs || isNamed(db.read, { store, place: object.place })) continue;
+        unnamed.push({ ...object, store, isOurs });
+      }
     }
-    return unnamed;
+    return { objects: unnamed, isOurs: areOurs };
   }
 }
 
-const unnamedIn = (objects: readonly ListedObject[], isOurs: boolean): Unnamed => ({
+interface UnnamedObject extends ListedObject {
+  store: StoreKind;
+  /** whether its store is claimed */
+  isOurs: boolean;
+}
+
+const sumOf = (objects: readonly ListedObject[]): Pick<Unnamed, "found" | "bytes"> => ({
   found: objects.length,
   bytes: objects.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-  isOurs,
 });

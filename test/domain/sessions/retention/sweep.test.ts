@@ -21,9 +21,14 @@ async function* bytesOf(text: string) {
 }
 
 /** Stores an object without a row. */
-async function leave({ domain }: TestServer, text: string, place = sha256Hex(text)): Promise<string> {
+async function leave(
+  { domain }: TestServer,
+  text: string,
+  place = sha256Hex(text),
+  store = domain.sessions.stores.active,
+): Promise<string> {
   const expected = { sha256: sha256Hex(text), sizeBytes: Buffer.byteLength(text), contentType: "text/plain" };
-  await domain.sessions.stores.active.put(place, bytesOf(text), expected);
+  await store.put(place, bytesOf(text), expected);
   return place;
 }
 
@@ -46,13 +51,13 @@ const keyOf = (number: number) => {
   return `captured/${uuid("1")}/${uuid("2")}/${uuid("3")}.tgz`;
 };
 
-async function bucketSite() {
+async function bucketSite(active: "local" | "s3" = "s3") {
   const world = await createWorld();
   const store = createS3Server({ nowMs: () => world.clock.nowMs() });
   const { clock } = world;
   const bucket = bucketAt(store.origin, { clock });
   const s3Objects = createS3Objects({ bucket, clock, prefix: "captured/" });
-  const server = await createSessionServer({ world, s3Objects, sessions: { store: "s3" } });
+  const server = await createSessionServer({ world, s3Objects, sessions: { store: active } });
   return {
     server,
     async [Symbol.asyncDispose]() {
@@ -74,6 +79,22 @@ test("SES-43 nothing is removed from a bucket until it is claimed", async () => 
   expect(await sweep(server)).toEqual({ found: 1, bytes: 8, removed: 1, isOurs: true });
   expect(await places(server)).toEqual([]);
 });
+
+test.each(["local", "s3"] as const)(
+  "SES-38 SES-43 a sweep looks into both stores if new uploads go to %s",
+  async (active) => {
+    await using own = await bucketSite(active);
+    const { server } = own;
+    const { stores, sweep: sweeping } = server.domain.sessions;
+    await leave(server, "left local", undefined, stores.of("local"));
+    await leave(server, "left in the bucket", keyOf(1), stores.of("s3"));
+    server.world.clock.set(Date.now() + 2 * DAY_MS);
+    expect(await sweep(server)).toMatchObject({ found: 2, removed: 1, isOurs: false });
+    await sweeping.claim();
+    expect(await sweep(server)).toMatchObject({ found: 1, removed: 1, isOurs: true });
+    for (const { list } of stores.all) expect(await Array.fromAsync(list())).toEqual([]);
+  },
+);
 
 test("SES-43 a sweep leaves exported request logs, which lie in the same bucket", async () => {
   await using own = await bucketSite();
