@@ -39,6 +39,13 @@ test("a store that checks uploads passes, and no object is left there", async ()
   expect(server.buckets.get("sessions")?.size).toBe(0);
 });
 
+test("the probe removes its object from a store that fails after the upload", async () => {
+  await using server = createS3Server();
+  server.instead = ({ method }) => (method === "HEAD" ? new Response(null, { status: 403 }) : undefined);
+  expect(await findings(server)).toEqual(["failed: the object store refused the request: status 403"]);
+  expect(server.buckets.get("sessions")?.size).toBe(0);
+});
+
 test.each<[string, S3ServerOptions, string]>([
   ["ignores digests", { digests: "ignored" }, "failed: accepts bytes with a wrong digest"],
   ["keeps no digests", { digests: "unkept" }, "warning: reports no SHA-256 for an object"],

@@ -48,9 +48,11 @@ test("is logged once, and reported by doctor and status across restarts, until i
     const args = ["--data-dir", data, "--server-trusted-proxies", "127.0.0.1"];
     await using service = await startService({ args });
     await fetch(`${service.baseUrl}${REFUSED}`, { headers: { "x-forwarded-for": "203.0.113.7" } });
-    expect(service.stderr()).not.toContain("proxy.untrusted");
     expect((await run("status")).stdout).not.toContain("trusted_proxies");
     expect((await run("doctor")).stdout).not.toContain("trusted_proxies");
+    service.signal("SIGTERM"); // all lines of the log are written
+    expect(await service.ended()).toBe(0);
+    expect(service.stderr()).not.toContain("proxy.untrusted");
   }
 });
 

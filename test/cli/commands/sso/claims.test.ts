@@ -94,6 +94,19 @@ test("SSO-33 trying claims changes and counts nothing, even when they cannot be 
   expect(traces).toMatchObject({ actions: [], tables: [] });
 });
 
+test("SSO-33 claims from stdin may have 256 KiB, and no byte more", async () => {
+  using workspace = await createSite();
+  const outcome = async (length: number) => {
+    const stdin = JSON.stringify({ sub: "s" }).padEnd(length);
+    const { exitCode, stderr } = await workspace.run("sso verify --claims - --config invited.yaml", {
+      stdin,
+    });
+    return [exitCode, stderr.split("\n")[0]];
+  };
+  expect(await outcome(262_144)).toEqual([0, ""]);
+  expect(await outcome(262_145)).toEqual([2, "error: standard input is longer than 262144 bytes"]);
+});
+
 const STAFF = { sub: "s", email: "eve@example.org", email_verified: true, tid: "1", groups: ["staff"] };
 
 test.each<[string, object, string, string]>([

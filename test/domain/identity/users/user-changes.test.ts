@@ -245,6 +245,10 @@ test("every check refuses what its change would refuse, and changes nothing", as
   );
   await world.setUser(cases[0][0].id, { protected: false });
   expect(await reasonOf(() => users.checkRemove(operator, cases[0][0].id))).toBe("user.last_administrator");
+  for (const update of [suspension, { role: "member" }])
+    expect(await reasonOf(() => users.checkUpdate(operator, cases[0][0].id, update))).toBe(
+      "user.last_administrator",
+    );
   expect(world.audited()).toEqual(before);
   expect(world.endings).toEqual([]);
 });
