@@ -114,6 +114,24 @@ export function* candidateNumbers(
 /** pages merged in one transaction, which takes a few milliseconds */
 const MERGED_PAGES = 16;
 
+/** Pages merged after each batch of new texts: a batch writes up to about a quarter of them. */
+const MERGED_AFTER_BATCH_PAGES = 64;
+/** With so many parts, SQLite merges them all the same. `mergeAfterBatch` keeps them far fewer. */
+const CRISIS_PARTS = 200;
+
+/**
+ * Leaves merging to `mergeAfterBatch`. SQLite itself would merge whole levels of the index in the COMMIT of some batches, which
+ * blocked requests for up to 36 ms.
+ */
+export function mergeOnlyOnRequest(tx: Tx, index: TrigramIndex): void {
+  configure(tx, index, { option: "automerge", value: 0 });
+  configure(tx, index, { option: "crisismerge", value: CRISIS_PARTS });
+}
+
+/** Merges a part of the index. Call it after each batch of new texts. */
+export const mergeAfterBatch = (tx: Tx, index: TrigramIndex): void =>
+  configure(tx, index, { option: "merge", value: MERGED_AFTER_BATCH_PAGES });
+
 /** Merges the whole index in batches, which removes all traces of removed rows. */
 export async function optimizeIndex(
   db: Pick<Db, "write">,
@@ -133,7 +151,12 @@ export async function optimizeIndex(
 function mergeIndex(tx: Tx, index: TrigramIndex, pages: number): boolean {
   const changes = () => tx.values<[number]>(sql`SELECT total_changes()`)[0]?.[0] ?? 0;
   const before = changes();
-  const table = sql.identifier(index);
-  tx.run(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${pages})`);
+  configure(tx, index, { option: "merge", value: pages });
   return changes() - before > 1;
+}
+
+/** @source https://sqlite.org/fts5.html, section 6 */
+function configure(tx: Tx, index: TrigramIndex, { option, value }: { option: string; value: number }): void {
+  const table = sql.identifier(index);
+  tx.run(sql`INSERT INTO ${table} (${table}, rank) VALUES (${option}, ${value})`);
 }

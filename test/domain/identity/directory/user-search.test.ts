@@ -1,9 +1,10 @@
 // The text search for users: the index changes which rows are read, never which are found.
 import { describe, expect, test } from "bun:test";
-import { eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import { emailKey, USER_SEARCH_CANDIDATES_MAX, type User } from "../../../../src/domain/identity/model.ts";
 import { users } from "../../../../src/domain/identity/tables.ts";
 import { STEP_ROWS } from "../../../../src/domain/shared/page-steps.ts";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { createIdentityWorld, type IdentityWorld } from "../../../support/identity-world.ts";
 
@@ -171,4 +172,21 @@ describe("among many users", () => {
     expect(found(world, "worker-1999@")).toHaveLength(1);
     expect(world.identity.users.list(world.organizationId, { q: "worker-" }).total).toBe(count);
   });
+});
+
+/** The index may have this many parts; without merging, each batch of 100 users adds one. */
+const PARTS_MAX = 20;
+
+test("a COMMIT never merges the index by itself, and the job keeps its parts few", async () => {
+  await using world = await createIdentityWorld();
+  const emails = Array.from({ length: 4_000 }, (_, at) => `${sha256Hex(`user ${at}`)}@example.com`);
+  await addUsers(world, emails);
+  await index(world);
+  const one = (query: SQL): unknown => world.db.read.values(query)[0]?.[0];
+  expect(one(sql`SELECT v FROM user_search_config WHERE k = 'automerge'`)).toBe(0);
+  expect(one(sql`SELECT v FROM user_search_config WHERE k = 'crisismerge'`)).toBeGreaterThan(PARTS_MAX);
+  expect(one(sql`SELECT count(DISTINCT id >> 37) FROM user_search_data WHERE id > 10`)).toBeLessThan(
+    PARTS_MAX,
+  );
+  expect(found(world, emails.at(-1)?.slice(0, 20) ?? "")).toEqual(emails.slice(-1));
 });
