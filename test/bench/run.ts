@@ -5,6 +5,7 @@ import { measureCapacity } from "./capacity/capacity.ts";
 import { measureCatalog } from "./catalog.ts";
 import { measureClients } from "./clients/clients.ts";
 import { measureConsole } from "./console/console.ts";
+import { measureConsoleGrowth } from "./console/console-growth.ts";
 import { measureContent } from "./content/content.ts";
 import { measurePages } from "./content/pages.ts";
 import { measureExecutable } from "./executable.ts";
@@ -37,6 +38,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   governance: measureGovernance,
   clients: measureClients,
   console: measureConsole,
+  "console-growth": measureConsoleGrowth,
   policy: measurePolicy,
   content: measureContent,
   pages: measurePages,
@@ -71,6 +73,7 @@ const ONLY_WHEN_NAMED = new Set([
   "fleet",
   "tokens",
   "console",
+  "console-growth",
   "policy",
 ]);
 

@@ -1,11 +1,12 @@
 // Two builds are identical, and a build without the console is not much smaller. Each build uses all processors for some seconds.
 import { expect, test } from "bun:test";
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { BROTLI_QUALITY_MAX, browserFiles } from "../../src/server/console/assets/bundle.ts";
 import { builtExecutable } from "../support/cli/executable.ts";
+import { buildWithoutConsole } from "../support/cli/without-console.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 test("CON-155 a build replaces the folder's content with the executable and its checksum, identical for every folder", () => {
@@ -19,19 +20,11 @@ test("CON-155 a build replaces the folder's content with the executable and its 
   rmSync(folder, { recursive: true });
 });
 
-const ROOT = join(import.meta.dir, "../..");
-const SOURCES = ["src", "cli", "migrations", "package.json", "tsconfig.json"];
-const ROUTES = "src/server/routes/console/console-routes.ts";
 const CONSOLE_BYTES_MAX = 3_000_000;
 
 test("CON-138 the executable is at most 3 MB larger than without a console", async () => {
   const folder = temporaryDirectory();
-  for (const path of SOURCES) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, ROUTES), "export const consoleRoutes = (_context: unknown): void => {};\n");
-  const copy: { build: typeof build } = await import(join(folder, "src/app/release/build.ts"));
-  copy.build({ directory: join(folder, "dist") });
-  const without = statSync(join(folder, "dist/quartermaster")).size;
+  const without = statSync(await buildWithoutConsole(folder)).size;
   const files = browserFiles(BROTLI_QUALITY_MAX).reduce((sum, { brotli }) => sum + brotli.length, 0);
   const growth = statSync(builtExecutable()).size - without + files;
   expect(growth).toBeGreaterThan(files);

@@ -1,31 +1,23 @@
 // The console with 100,000 workstations and 50,000 users, as shipped: the cost of its pages and files, and how much administrators
 // who use it slow down workstations. Environment:
 //   CONSOLE_WORKSTATIONS  instead of 100,000; every user has two
-//   CONSOLE_REFERENCE     executable of a version without the console: its start time and memory are compared
-import { statSync } from "node:fs";
-import { join } from "node:path";
 import { BROTLI_QUALITY_MAX, browserFiles } from "../../../src/server/console/assets/bundle.ts";
-import { builtExecutable } from "../../support/cli/executable.ts";
 import { watchTurns } from "../../support/turns.ts";
-import { startExecutable } from "../executable.ts";
 import { budgeted, type Figure } from "../figures.ts";
 import { publishRequirement } from "../fleet/workstations.ts";
-import { residentMb } from "../processes.ts";
-import { compareAlternating, median } from "../tools/compare.ts";
 import { administratorOf, openBeside, temporaryDirectory } from "../tools/installation.ts";
 import { measureBulk } from "./console-bulk.ts";
 import { measureFetches } from "./console-fetches.ts";
+import { measureConsoleGrowth } from "./console-growth.ts";
 import { measurePaint, measureRendering, measureResponses } from "./console-pages.ts";
 import { measureAdminStreams, measureFilesOfRows, measureScale } from "./console-scale.ts";
 import { ADMINISTRATORS, type ConsoleSite, startConsoleSite } from "./console-site.ts";
 
 const KB = 1_024;
-const MB = 1_000_000;
 const TURN_MAX_MS = 20;
 const VISITS = 10;
 /** Each administrator opens a page every two seconds. */
 const PAGES_PER_SECOND = ADMINISTRATORS / 2;
-const STARTS = 7;
 
 /** Measures the console. The limits are those of the requirements that the results name. */
 export async function* measureConsole(): AsyncGenerator<Figure> {
@@ -43,7 +35,7 @@ export async function* measureConsole(): AsyncGenerator<Figure> {
     yield* await measureStreams(site);
     yield* await measureBulk(site, turns.longest);
     yield* measureFiles();
-    yield* await measureGrowth(directory.path);
+    yield* measureConsoleGrowth();
   } finally {
     await site.service.stop();
   }
@@ -116,36 +108,4 @@ const measureFiles = (): Figure[] =>
 function budgetOf(name: string): [id: string, kb: number] {
   if (name.endsWith(".css")) return ["CON-136", 12];
   return name.startsWith("main-") ? ["CON-134", 20] : ["CON-135", 150];
-}
-
-/** @returns size, start time and idle memory, compared with the version without the console */
-async function measureGrowth(directory: string): Promise<Figure[]> {
-  const { CONSOLE_REFERENCE: reference } = process.env;
-  if (!reference) {
-    console.error("CONSOLE_REFERENCE names no executable without the console: growth is not measured");
-    return [];
-  }
-  const executables = { reference, ours: builtExecutable() };
-  const startOf = (name: keyof typeof executables) => async () => {
-    const { readyMs, pid, stop } = await startExecutable(executables[name], join(directory, name));
-    memory[name].push(await residentMb(pid));
-    await stop();
-    return readyMs;
-  };
-  const memory: Record<keyof typeof executables, number[]> = { reference: [], ours: [] };
-  const subjects = { reference: startOf("reference"), ours: startOf("ours") };
-  const [other, own] = await compareAlternating({ rounds: STARTS, subjects });
-  const growth = (statSync(executables.ours).size - statSync(reference).size) / MB;
-  const told = (what: string, unit: string, ours: number, reference: number): Figure => ({
-    what,
-    unit,
-    ours,
-    reference,
-    ratio: ours / reference,
-  });
-  return [
-    { what: "CON-138 growth of the executable", unit: "MB", ours: growth, verdict: budgeted(3, growth) },
-    told("first 200 after start", "ms", own?.median ?? Number.NaN, other?.median ?? Number.NaN),
-    told("memory after start", "MB", median(memory.ours), median(memory.reference)),
-  ];
 }
