@@ -1,6 +1,6 @@
 // SQL of grants and their refresh tokens. Hot statements are prepared once; a refresh runs three or four. refreshVerdict in
 // refresh-token.ts decides whether a token may be exchanged.
-import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { equalAll, named } from "../../../platform/database/drizzle.ts";
@@ -15,7 +15,7 @@ export type RefreshTokenRow = typeof refreshTokens.$inferSelect;
 /** A grant and one of its refresh tokens; `token` is missing if its row was removed. */
 export interface Family {
   grant: GrantRow;
-  token: RefreshTokenRow | null;
+  token: Pick<RefreshTokenRow, "expiresAtMs" | "rotatedAtMs"> | null;
 }
 
 /** A refresh counts as a change. */
@@ -23,10 +23,15 @@ export const timedGrants = timedRows(grants, grants.refreshedAtMs);
 
 export const insert = (tx: Tx, grant: NewGrant): void => void tx.insert(grants).values(grant).run();
 
+/** A flat row, because drizzle converts nested ones slowly. */
 const selectFamily = statement((connection) => {
   const isPresented = and(eq(refreshTokens.grantId, grants.id), equalAll(refreshTokens, "tokenHash"));
   return connection
-    .select({ grant: grants, token: refreshTokens })
+    .select({
+      ...getTableColumns(grants),
+      tokenExpiresAtMs: refreshTokens.expiresAtMs,
+      rotatedAtMs: refreshTokens.rotatedAtMs,
+    })
     .from(grants)
     .leftJoin(refreshTokens, isPresented)
     .where(equalAll(grants, "familyHash"))
@@ -35,10 +40,15 @@ const selectFamily = statement((connection) => {
 });
 
 /** @returns the grant of a family, with the row of the given refresh token if it still exists */
-export const findFamily = (
+export function findFamily(
   connection: Connection,
   { familyHash, tokenHash }: { familyHash: string; tokenHash: string },
-): Family | undefined => selectFamily(connection).get({ familyHash, tokenHash });
+): Family | undefined {
+  const grant = selectFamily(connection).get({ familyHash, tokenHash });
+  if (!grant) return undefined;
+  const { tokenExpiresAtMs: expiresAtMs, rotatedAtMs } = grant;
+  return { grant, token: expiresAtMs === null ? null : { expiresAtMs, rotatedAtMs } };
+}
 
 /** Adds the first token of a family. */
 export const addToken = (tx: Tx, token: typeof refreshTokens.$inferInsert): void =>
