@@ -17,6 +17,9 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
+/** Just above the widths at which rows become cards and the menu moves to the side, where tables have the least room. */
+const MIDDLE_WIDTHS = [725, 965];
+
 const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
 
 const named = SCENES.map((scene) => ({
@@ -33,6 +36,11 @@ describe.each(named)("the page $name", ({ title, as = "admin", open }) => {
     await (typeof open === "string" ? page.goto(open) : open(page, site));
     expect(await heading(page)).toBe(title);
     await expectAccessible(page);
+    for (const width of MIDDLE_WIDTHS) {
+      await page.setViewportSize({ width, height: 720 });
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect([width, Math.max(0, over)]).toEqual([width, 0]);
+    }
     await page.setViewportSize({ width: 320, height: 720 });
     await page.evaluate(() => document.documentElement.setAttribute("dir", "rtl"));
     const beyond = await page.evaluate(() => Math.min(0, document.body.getBoundingClientRect().left));

@@ -4,10 +4,12 @@ import { eq, sql } from "drizzle-orm";
 import { RESPONSES_PER_CALLER_MAX } from "../../../src/domain/idempotency/service.ts";
 import { addJob } from "../../../src/platform/scheduler/store.ts";
 import { jobs } from "../../../src/platform/scheduler/tables.ts";
+import { JOB_TEXTS } from "../../../src/server/console/system/words.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
 import { formTo } from "../../support/browser/form-browser.ts";
 import { publishFirst } from "../../support/content/policy.ts";
 import { createTestServer } from "../../support/server.ts";
+import { readSources } from "../../support/source.ts";
 
 const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
 afterAll(() => site[Symbol.asyncDispose]());
@@ -64,6 +66,16 @@ describe("CON-92 the jobs", () => {
     expect((await browser.visit("/console/system/jobs")).html).toContain("There are no jobs yet.");
   });
 
+  test("CON-92 has a description of every job", async () => {
+    const named = (await readSources(["src"])).flatMap(({ text }) =>
+      [...text.matchAll(/(?:_JOB = |\.register\(\{[^}]*?\bname: )"([a-z]+(?:-[a-z]+)*)"/g)].map(
+        ([, name = ""]) => name,
+      ),
+    );
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter((name) => !JOB_TEXTS.has(name))).toEqual([]);
+  });
+
   test("shows the jobs with what they do, their last result and its error as text", async () => {
     const nowMs = world.clock.nowMs();
     await world.db.write((tx) => {
@@ -79,7 +91,7 @@ describe("CON-92 the jobs", () => {
       "Removes logins, codes and links that have expired",
       "has not run yet",
       ">Failed<",
-      ">2 s<",
+      ">2\u00a0s<",
     ])
       expect(html).toContain(text);
     expect(html).not.toContain("<script>alert");

@@ -47,16 +47,14 @@ function ForwardingStatus({ status }: { status: GatewayStatus }) {
       <h2 id="standing-title">Forwarding</h2>
       {status.runtime_configured ? (
         <p>
-          <State tone="good">Configured</State>
-          Whether the gateway answers is shown under Health.
+          <State tone="good">Configured</State> Whether the gateway answers is shown under Health.
         </p>
       ) : (
         <ul class="problems">
           {failed.map(([name, { what, remedy }]) => (
             <li key={name} class="panel">
               <p>
-                <State tone="attention">Not ready</State>
-                {what}
+                <State tone="attention">Not ready</State> {what}
                 <span class="hint remedy">What to do: {remedy}</span>
               </p>
             </li>

@@ -5,7 +5,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
-import { TableHead } from "../parts/table-head.tsx";
+import { TableHead, WideTable } from "../parts/table-head.tsx";
 import { Count, State } from "../parts/values.tsx";
 import type { ReportedVersion } from "./harness-versions.tsx";
 
@@ -38,27 +38,29 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
         allowed or refused.
       </p>
       <div id="harnesses" data-region>
-        <table class="rows">
-          <caption class="visually-hidden">Harnesses of the policy in force</caption>
-          <TableHead
-            labels={[
-              "Harness",
-              "May run",
-              "Versions",
-              { number: "Allowed" },
-              { number: "Refused" },
-              { number: "Unreadable" },
-              { number: "Settings" },
-              { number: "MCP servers" },
-              { number: "Packages" },
-            ]}
-          />
-          <tbody>
-            {views.map((view) => (
-              <HarnessRow key={view.harness} view={view} />
-            ))}
-          </tbody>
-        </table>
+        <WideTable label="Table of harnesses">
+          <table class="rows">
+            <caption class="visually-hidden">Harnesses of the policy in force</caption>
+            <TableHead
+              labels={[
+                "Harness",
+                "May run",
+                "Versions",
+                { number: "Allowed" },
+                { number: "Refused" },
+                { number: "Unreadable" },
+                { number: "Settings" },
+                { number: "MCP servers" },
+                { number: "Packages" },
+              ]}
+            />
+            <tbody>
+              {views.map((view) => (
+                <HarnessRow key={view.harness} view={view} />
+              ))}
+            </tbody>
+          </table>
+        </WideTable>
       </div>
       <AsCommand
         command={["harnesses", "list"]}

@@ -71,12 +71,21 @@ const Warnings = ({ warnings }: { warnings: readonly string[] }) =>
       <ul>
         {warnings.map((warning) => (
           <li key={warning}>
-            <Text value={asSentence(warning)} />
+            <WithCode text={asSentence(warning)} />
           </li>
         ))}
       </ul>
     </div>
   );
+
+/** Marks the commands in a text of the domain, which are between backticks. */
+const WithCode = ({ text }: { text: string }) => (
+  <>
+    {text
+      .split(/`([^`]+)`/)
+      .map((part, at) => (at % 2 === 1 ? <code key={part}>{part}</code> : <Text key={part} value={part} />))}
+  </>
+);
 
 function SignIn({ facts: { mode, oidc, settings } }: { facts: IdentityFacts }) {
   const rows: Fact[] = [
@@ -178,7 +187,8 @@ const Users = ({ facts: { sources, scim } }: { facts: IdentityFacts }) => (
       </tbody>
     </table>
     <p class="hint">
-      The provider has made <Count value={scim.groups} /> {scim.groups === 1 ? "group" : "groups"}.
+      The provider has made {scim.groups === 0 ? "no" : <Count value={scim.groups} />}{" "}
+      {scim.groups === 1 ? "group" : "groups"}.
     </p>
   </section>
 );

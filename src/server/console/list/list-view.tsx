@@ -4,6 +4,7 @@
 
 import type { ComponentChildren } from "preact";
 import { AsCommand } from "../parts/command.tsx";
+import { WideTable } from "../parts/table-head.tsx";
 import { visibleText } from "../parts/texts.ts";
 import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
@@ -104,7 +105,7 @@ function Table<Row>({ list }: { list: List<Row> }) {
   // The cell labels its box and names the row. A label in the box would repeat the name in each row.
   const nameOf = columns[0] === list.columns[0] ? undefined : list.columns[0]?.csv;
   return (
-    <>
+    <WideTable label={`Table of ${list.noun}`}>
       <link rel="stylesheet" media={CARDS} href={labelsAddress(labels)} />
       <table class="rows">
         <caption class="visually-hidden">{list.noun}</caption>
@@ -136,7 +137,7 @@ function Table<Row>({ list }: { list: List<Row> }) {
           })}
         </tbody>
       </table>
-    </>
+    </WideTable>
   );
 }
 

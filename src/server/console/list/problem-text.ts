@@ -47,6 +47,8 @@ const PLACES: Readonly<Record<string, { text: string; without(url: URL): string 
   },
 };
 
+const SIZES = PAGE_SIZES.join(", ").replace(/, (\d+)$/, " or $1");
+
 /** @param url of the page that is shown */
 export function shownProblem(
   { pointer, detail }: Problem,
@@ -64,7 +66,7 @@ export function shownProblem(
 }
 
 function textOf(name: string, detail: string, filters: readonly Filter[]): string {
-  if (name === "per_page" && detail.includes(" must be ")) return `Rows: choose ${PAGE_SIZES.join(", ")}.`;
+  if (name === "per_page" && detail.includes(" must be ")) return `Rows: choose ${SIZES}.`;
   const filter = filters.find((each) => each.name === name);
   if (detail.endsWith(ONLY_ONCE)) return `${filter?.label ?? "Rows"}: choose only one value.`;
   if (filter?.kind === "choice") return `${filter.label}: choose one of the list.`;

@@ -55,14 +55,32 @@ export const optionsOrAll = (filters: readonly string[]): readonly string[] =>
 /** A disclosure with the command and the request, each with a copy button. */
 export function AsCommand({ command, api, label = "As a command" }: Equivalents & { label?: string }) {
   if (command === undefined && api === undefined) return null;
-  const line = command && commandLine(command);
-  const call = api && `${api.method} ${api.path}${api.body ? `\n\n${visibleJson(api.body)}` : ""}`;
   return (
     <details class="as-command">
       <summary>{label}</summary>
+      <Examples command={command} api={api} />
+    </details>
+  );
+}
+
+/** One disclosure for several actions of one object. */
+export const AsCommands = ({ actions }: { actions: readonly Equivalents[] }) => (
+  <details class="as-command">
+    <summary>{actions.length === 1 ? "As a command" : "As commands"}</summary>
+    {actions.map((action) => (
+      <Examples key={action.api?.path} {...action} />
+    ))}
+  </details>
+);
+
+function Examples({ command, api }: Equivalents) {
+  const line = command && commandLine(command);
+  const call = api && `${api.method} ${api.path}${api.body ? `\n\n${visibleJson(api.body)}` : ""}`;
+  return (
+    <>
       {line && <Example label="On the server" text={line} />}
       {call && <Example label="For a program" text={call} />}
-    </details>
+    </>
   );
 }
 

@@ -1,5 +1,7 @@
-// The head of a table with fixed columns. list/list-view.tsx has the head of lists, whose columns can be sorted.
+// The head of a table with fixed columns, and the region in which a wide table scrolls. list/list-view.tsx has the head of lists,
+// whose columns can be sorted.
 /** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
 
 /** The label of a column; the label of a numeric column is aligned like its numbers. */
 type Label = string | { number: string };
@@ -20,4 +22,12 @@ export const TableHead = ({ labels }: { labels: readonly Label[] }) => (
       )}
     </tr>
   </thead>
+);
+
+/** A wide table scrolls in its own region, which the keyboard reaches, so that the page never scrolls sideways. */
+export const WideTable = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls the focused region
+  <section class="scrolling" aria-label={label} tabIndex={0}>
+    {children}
+  </section>
 );

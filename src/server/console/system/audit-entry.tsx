@@ -56,7 +56,8 @@ function factsOf({ entry }: EntryInChain): Fact[] {
       label: "Target",
       value: (
         <>
-          <Target entry={entry} /> {targetName !== null && <Id value={target} />}{" "}
+          <Target entry={entry} /> {targetName !== null && <Id value={target} />}
+          {" · "}
           <a href={entriesAbout(target)}>All entries about it</a>
         </>
       ),

@@ -1,5 +1,6 @@
 // The audit log as a list: filters, columns, and the equivalent command.
 /** @jsxImportSource preact */
+import { Fragment } from "preact";
 
 import { AUDIT_ACTIONS } from "../../../domain/audit/actions.ts";
 import type { VerificationState } from "../../../domain/audit/log.ts";
@@ -50,13 +51,15 @@ export const AUDIT_COLUMNS: readonly Column<NamedEntry, ListColumn<"/console/aud
   {
     name: "actor",
     label: "Actor",
+    isWide: true,
     cell: ({ actorLabel }) => <Text value={actorLabel} />,
     csv: ({ actorLabel }) => actorLabel,
   },
   {
     name: "action",
     label: "Action",
-    cell: ({ action }) => <code>{action}</code>,
+    isWide: true,
+    cell: ({ action }) => <ActionName action={action} />,
     csv: ({ action }) => action,
   },
   {
@@ -74,10 +77,34 @@ export const AUDIT_COLUMNS: readonly Column<NamedEntry, ListColumn<"/console/aud
   {
     name: "address",
     label: "Address",
-    cell: ({ address }) => <Text value={address} />,
+    cell: ({ address }) => <Address address={address} />,
     csv: ({ address }) => address,
   },
 ];
+
+/** `captured_session.complete` breaks after its marks, and not within a word. */
+const ActionName = ({ action }: Pick<NamedEntry, "action">) => (
+  <code>
+    {action.split(/(?<=[._])/).map((part, at) => (
+      <Fragment key={part}>
+        {at > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ))}
+  </code>
+);
+
+/** Longest IPv4 address; a longer address may break. */
+const SHORT_ADDRESS = 15;
+
+const Address = ({ address }: Pick<NamedEntry, "address">) =>
+  address !== null && address.length <= SHORT_ADDRESS ? (
+    <span class="number">
+      <Text value={address} />
+    </span>
+  ) : (
+    <Text value={address} />
+  );
 
 /** The name of the target, or its id; a link if a page shows the target. */
 export function Target({ entry }: { entry: NamedEntry }) {

@@ -51,8 +51,8 @@ export const backupsPage = (
         <h2>Restore</h2>
         <p>
           A restore replaces the database, so the service must be stopped and this page cannot start one. Stop
-          the service, and run the command of the backup on the server. <code>--dry-run</code> shows first
-          what would change, and the replaced data is kept.
+          the service, and run the command of the backup on the server. With <code>--dry-run</code>, it only
+          shows what would change. The replaced data is kept.
         </p>
       </section>
     </>

@@ -8,7 +8,7 @@ import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { Empty } from "../list/first-step.tsx";
-import { AsCommand } from "../parts/command.tsx";
+import { AsCommand, AsCommands } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
@@ -152,8 +152,8 @@ function LastResult({ job: { finishedAtMs, outcome, error } }: { job: JobView })
 function durationText({ startedAtMs, finishedAtMs }: JobView): string | null {
   if (startedAtMs === null || finishedAtMs === null || finishedAtMs < startedAtMs) return null;
   const ms = finishedAtMs - startedAtMs;
-  if (ms < SECOND_MS) return `${ms} ms`;
-  return ms < MINUTE_MS ? `${Math.round(ms / SECOND_MS)} s` : `${Math.round(ms / MINUTE_MS)} min`;
+  if (ms < SECOND_MS) return `${ms}\u00a0ms`;
+  return ms < MINUTE_MS ? `${Math.round(ms / SECOND_MS)}\u00a0s` : `${Math.round(ms / MINUTE_MS)}\u00a0min`;
 }
 
 /** A job that cannot run shows the reason instead of its next run. */
@@ -180,13 +180,12 @@ function Actions({ job }: { job: ChangedJob }) {
           </button>
         ))}
       </ConsoleForm>
-      {actions.map((act) => (
-        <AsCommand
-          key={act}
-          command={["jobs", act, name]}
-          api={{ method: "POST", path: `/admin/jobs/${name}/${act}` }}
-        />
-      ))}
+      <AsCommands
+        actions={actions.map((act) => ({
+          command: ["jobs", act, name],
+          api: { method: "POST", path: `/admin/jobs/${name}/${act}` },
+        }))}
+      />
     </>
   );
 }

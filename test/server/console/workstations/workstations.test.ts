@@ -99,7 +99,7 @@ describe("CON-40 the list of workstations", () => {
     ["sort=color", `<a href="/console/clients">The list has no such order.`],
     ["q=%00", "Search must not contain"],
     ["cursor=x&stale=true", `<a href="/console/clients?stale=true">The list has no such place.`],
-    ["page=x&per_page=1000", "Rows: choose 25, 50, 100."],
+    ["page=x&per_page=1000", "Rows: choose 25, 50 or 100."],
   ])("CON-22 says what is wrong with %s", async (query, problem) => {
     const { status, html } = await shown(`/console/clients?${query}`);
     expect([status, html.toLowerCase().includes(problem.toLowerCase())]).toEqual([400, true]);
