@@ -1,6 +1,7 @@
 // Checks the file of the request log: that it can be read, and whether rows were dropped recently.
 import { lstatSync } from "node:fs";
 import { FileSource } from "../../domain/inference/log/file-source.ts";
+import { MOVE_AWAY } from "../../domain/inference/log/log-file-store.ts";
 import type { DropCause, Gap } from "../../domain/inference/log/model.ts";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
@@ -17,8 +18,6 @@ const REMEDIES: Readonly<Record<DropCause, string>> = {
   disk_full: "free some space on the file system of the data directory: df -h",
   broken: "look for request_log.not_written in the log of the service",
 };
-const MOVE_AWAY =
-  "move request-logs.db out of the data directory; the service creates another one, without a restart";
 
 /** Changes nothing: the log of a killed service is read in a copy. */
 export async function checkRequestLog(

@@ -1,7 +1,6 @@
 // Reads the request log from its file for commands, whether or not a service runs, without changing it.
-import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
-import { openLogForReading } from "./log-file-store.ts";
+import { asLogFileError, openLogForReading } from "./log-file-store.ts";
 import {
   type FoundRows,
   type LogFigures,
@@ -34,7 +33,7 @@ export class FileSource implements LogSource {
     try {
       return work(reader);
     } catch (error) {
-      throw asStorageError(error);
+      throw asLogFileError(error);
     } finally {
       reader.close();
     }

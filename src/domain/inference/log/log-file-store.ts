@@ -3,6 +3,7 @@
 import type { Database, Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { openConnection } from "../../../platform/database/connection.ts";
+import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../platform/errors.ts";
 
 /** Small: writes need only the newest pages of table and indexes, and a search reads each page once. */
@@ -109,6 +110,27 @@ const MIGRATIONS: readonly string[] = [
   END;`,
 ];
 
+/** No backup contains the file, so restoring one does not repair it. */
+export const MOVE_AWAY =
+  "move request-logs.db out of the data directory; the service creates another one, without a restart";
+
+/** @returns a failure of the file with what to do about this file; any other error unchanged */
+export function asLogFileError(error: unknown): unknown {
+  const fault = asStorageError(error);
+  if (!(fault instanceof DomainError && fault.reason === "storage.damaged")) return fault;
+  const { kind, reason, message } = fault;
+  return new DomainError(kind, reason, message, { hint: MOVE_AWAY, cause: fault.cause });
+}
+
+/** @throws as `asLogFileError` */
+function open(...given: Parameters<typeof openConnection>): Database {
+  try {
+    return openConnection(...given);
+  } catch (error) {
+    throw asLogFileError(error);
+  }
+}
+
 /** Version of the file that this program writes. */
 const LOG_FILE_VERSION = MIGRATIONS.length;
 
@@ -118,7 +140,7 @@ const LOG_FILE_VERSION = MIGRATIONS.length;
  * @throws DomainError `storage.*`, `request_log.newer`
  */
 export function openLogFile(file: string): Database {
-  const connection = openConnection(file, {
+  const connection = open(file, {
     create: true,
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     pageCacheKib: PAGE_CACHE_KIB,
@@ -131,7 +153,7 @@ export function openLogFile(file: string): Database {
     return connection;
   } catch (error) {
     connection.close();
-    throw error;
+    throw asLogFileError(error);
   }
 }
 
@@ -172,12 +194,12 @@ export const openExistingLog = (file: string): Database | undefined =>
  */
 export function openLogForReading(file: string, options: { untouched?: true } = {}): Database | undefined {
   if (!existsSync(file)) return undefined;
-  const connection = openConnection(file, { readonly: true, pageCacheKib: PAGE_CACHE_KIB, ...options });
+  const connection = open(file, { readonly: true, pageCacheKib: PAGE_CACHE_KIB, ...options });
   try {
     if (versionOf(connection) > 0) return connection;
   } catch (error) {
     connection.close();
-    throw error;
+    throw asLogFileError(error);
   }
   connection.close();
   return undefined;

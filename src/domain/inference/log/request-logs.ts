@@ -2,7 +2,6 @@
 // and the removal of a user's rows. request-log-queue.ts adds rows. The file belongs to the one organization.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
-import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import type { Identity } from "../../identity/service.ts";
@@ -13,7 +12,7 @@ import { dayOf } from "../usage/model.ts";
 import { hasUsageSince } from "../usage/store.ts";
 import { FileSource } from "./file-source.ts";
 import type { LogArchive } from "./log-archive.ts";
-import { openExistingLog } from "./log-file-store.ts";
+import { asLogFileError, openExistingLog } from "./log-file-store.ts";
 import type { FoundRows, Gap, LogFigures, SeenValues } from "./model.ts";
 import { type LogQuery, readLogQuery, refuse, retentionStartMs } from "./query.ts";
 import type { RequestRow } from "./record.ts";
@@ -171,7 +170,7 @@ export class RequestLogs implements OutsideData {
       for (let some = 1; some > 0; erased += some) some = eraseSomeOfUser(database, userId);
       return erased;
     } catch (error) {
-      throw asStorageError(error);
+      throw asLogFileError(error);
     } finally {
       database.close();
     }

@@ -1,7 +1,7 @@
 // The file of the request log: its fixed list of columns, its version, and the literal search.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableColumns } from "drizzle-orm";
 import { FileSource } from "../../../../src/domain/inference/log/file-source.ts";
@@ -34,6 +34,22 @@ beforeEach(() => {
   file = join(directory, "request-logs.db");
 });
 afterEach(() => rmSync(directory, { recursive: true }));
+
+test.each<[string, () => unknown]>([
+  ["the service", () => openLogFile(file)],
+  [
+    "a command",
+    () => new FileSource(file).searchNow({ filter: {}, sort: "occurred_asc", offset: 0, limit: 1 }),
+  ],
+])("a damaged file is to be moved away, because no backup contains it: %s", (_, work) => {
+  writeFileSync(file, "not a database".repeat(100));
+  expect(work).toThrow(
+    expect.objectContaining({
+      reason: "storage.damaged",
+      hint: expect.stringContaining("move request-logs.db out of the data directory"),
+    }),
+  );
+});
 
 test("INF-38 a row has these columns and no others: no body, query, header, token, key or address", () => {
   using database = openLogFile(file);

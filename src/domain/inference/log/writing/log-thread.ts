@@ -6,7 +6,7 @@ import { runInTurns, type Steps } from "../../../../platform/steps.ts";
 import { PendingUsageSums } from "../../usage/pending-usage-sums-store.ts";
 import { UncountedSums } from "../../usage/uncounted-sums.ts";
 import { FileSource } from "../file-source.ts";
-import { openLogFile } from "../log-file-store.ts";
+import { asLogFileError, openLogFile } from "../log-file-store.ts";
 import { type DropCause, SEARCH_MS_MAX } from "../model.ts";
 import { LogReader } from "../search-store.ts";
 import { LogFiles, type OutsideChange } from "./log-files.ts";
@@ -60,7 +60,7 @@ export class LogThread {
     }
     this.#perform(message).then(
       (result) => send({ number, result }),
-      (error: unknown) => send(failureOf(number, asStorageError(error))),
+      (error: unknown) => send(failureOf(number, asLogFileError(error))),
     );
   }
 
@@ -73,7 +73,7 @@ export class LogThread {
       this.#changedOutside = undefined;
       return { isWritten: true, unfit, changedOutside };
     } catch (thrown) {
-      const error = asStorageError(thrown);
+      const error = asLogFileError(thrown);
       const cause = causeOf(error);
       if (cause === "broken") this.#close(); // the next write opens the current file
       return { isWritten: false, cause, error: error instanceof Error ? error.message : String(error) };
