@@ -8,10 +8,15 @@ import { lockProxyListener } from "../../../src/app/service/divided/division.ts"
 import { startService } from "../../../src/app/service/service.ts";
 import { findOwnTerm, trustReplica } from "../../../src/app/standby/own-term.ts";
 import { isReplicaDoubtful } from "../../../src/app/standby/replica/reset.ts";
-import { folderReplica } from "../../../src/app/standby/replica-store.ts";
+import { folderReplica, type ReplicaStore } from "../../../src/app/standby/replica-store.ts";
 import { checkRestore } from "../../../src/app/standby/restore-check.ts";
 import { followCrash } from "../../../src/app/standby/service-standby.ts";
-import { RESTORE_CHECK_JOB, RestoreCheck, watchReplica } from "../../../src/app/standby/watch.ts";
+import {
+  RESTORE_CHECK_JOB,
+  RestoreCheck,
+  type WatchOptions,
+  watchReplica,
+} from "../../../src/app/standby/watch.ts";
 import { AuditLog } from "../../../src/domain/audit/log.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
@@ -113,13 +118,25 @@ test("STB-10 the record of a killed forwarding process ends with the start of a 
   expect(hasCrashed(directory)).toBe(false);
 });
 
-function jobOf(workspace: Workspace, auditLog = NO_LOG): Job | undefined {
+function jobsOf(workspace: Workspace, { auditLog = NO_LOG, store }: Partial<WatchOptions> = {}): Job[] {
   const { directory, ...parts } = partsOf(workspace);
   const jobs: Job[] = [];
   const scheduler = { register: (job: Job) => void jobs.push(job) };
-  watchReplica(scheduler, { ...parts, directory, auditLog, term: FIRST, store: undefined, onTakenOver() {} });
-  return jobs.find(({ name }) => name === RESTORE_CHECK_JOB);
+  watchReplica(scheduler, { ...parts, directory, auditLog, term: FIRST, store, onTakenOver() {} });
+  return jobs;
 }
+
+const jobOf = (workspace: Workspace, auditLog = NO_LOG): Job | undefined =>
+  jobsOf(workspace, { auditLog }).find(({ name }) => name === RESTORE_CHECK_JOB);
+
+test("STB-2 a replica is watched if the service can read it, and always restored for a test", async () => {
+  using workspace = await createInstallation();
+  connect(workspace, workspace);
+  const namesWith = (store: ReplicaStore | undefined) => jobsOf(workspace, { store }).map(({ name }) => name);
+  expect(namesWith(undefined)).toEqual([RESTORE_CHECK_JOB]);
+  const readable = folderReplica(join(workspace.folder, "replica"), "file://replica");
+  expect(namesWith(readable)).toEqual(["replica-watch", RESTORE_CHECK_JOB]);
+});
 
 test("STB-10 the test restore is due once for each doubt, also one that the forwarding process records later", async () => {
   using workspace = await createInstallation();

@@ -10,6 +10,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
+import { BATCH_SPANS_MAX } from "../../../src/platform/tracing/span-queue.ts";
 import { tracedDatabase } from "../../../src/platform/tracing/traced-database.ts";
 import { responseObserver } from "../../../src/server/tracing/traced-handler.ts";
 import { createWorkspace } from "../../support/in-process.ts";
@@ -19,7 +20,9 @@ import { createTraceCollector } from "../../support/network/trace-collector.ts";
 const workspace = createWorkspace();
 afterAll(() => workspace[Symbol.dispose]());
 
-const log = createLog({ level: "error", format: "json", write: () => {}, clock: systemClock });
+const lines: string[] = [];
+const write = (line: string) => void lines.push(line);
+const log = createLog({ level: "info", format: "json", write, clock: systemClock });
 
 const open = (
   flags: Record<string, string>,
@@ -44,6 +47,25 @@ test("TRC-1 opens no tracer and wraps nothing if there is no collector", async (
   expect(tracedProvisioner(observe, undefined)).toBe(observe);
   expect(responseObserver(undefined)).toBeUndefined();
   expect(await metrics.metrics()).toContain("\nquartermaster_trace_spans_sent_total 0\n");
+});
+
+test("TRC-6 the log has one line when sending starts to fail, and one when it works again", async () => {
+  using collector = createTraceCollector();
+  const responses = [new Response(null, { status: 400 }), Response.json({})];
+  collector.answer = () => responses.shift() ?? new Response(null, { status: 503 });
+  const undo = new AsyncDisposableStack();
+  const tracing = await open({ tracingUrl: collector.url, tracingSampleRatio: "1" }, undo).opened;
+  lines.splice(0);
+  for (let batch = 0; batch < 3; batch += 1)
+    for (let span = 0; span < BATCH_SPANS_MAX; span += 1)
+      tracing?.tracer.begin({ headers: new Headers() }, () => "GET")?.end();
+  await undo.disposeAsync();
+  while (lines.length < 3) await Bun.sleep(1); // a stop does not wait long for the collector
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "tracing.send_failed", message: "the collector answered 400" },
+    { event: "tracing.send_resumed", sent: BATCH_SPANS_MAX },
+    { event: "tracing.send_failed", message: "the collector answered 503" },
+  ]);
 });
 
 test("TRC-5 TRC-6 the collector gets the client certificate and the header of the settings, and the metrics count its spans", async () => {

@@ -499,6 +499,15 @@ test("warns about a backup from the future and a deleted one, and shows the newe
     { result: "ok" },
     { result: "warning", detail: expect.stringContaining("1 have a time in the future") },
   ]);
+  using other = createWorkspace();
+  await runHere(["setup", "--data-dir", other.data], { cwd: other.folder });
+  other.clock.advance(DAY_MS);
+  const foreign = await other.json(`backup create ${join(workspace.data, "backups/foreign.qmb")}`);
+  expect(foreign).toMatchObject({ created_at: "2026-01-02T00:00:00.000Z" });
+  expect(await found(workspace, "backup")).toMatchObject([
+    { result: "ok" },
+    { result: "warning", detail: expect.stringContaining("1 have a time in the future") },
+  ]);
 });
 
 test("reports an overdue job, even if a killed process still holds its lease", async () => {

@@ -18,6 +18,7 @@ import {
   signInAttempts,
   spentChallenges,
 } from "../../../../src/domain/access/tables.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { SECOND_MS } from "../../../../src/platform/clock.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { appCode } from "../../../support/second-factor/authenticator-app.ts";
@@ -102,6 +103,18 @@ test("the first factor makes every other session unconfirmed", async () => {
   const third = await sessionOf(world);
   await addPasskey(world);
   expect(world.ownFactors.isConfirmed(third)).toBe(true);
+});
+
+test("the log has the kind of an added factor, and the name of a passkey", async () => {
+  await using world = await createFactorWorld();
+  await addApp(world);
+  await addPasskey(world);
+  const entries = world.db.read.select().from(auditEntries).all();
+  const added = entries.filter(({ action }) => action === "second_factor.add");
+  expect(added.map(({ after }) => after)).toEqual([
+    '{"kind":"authenticator_app"}',
+    '{"kind":"passkey","name":"Laptop"}',
+  ]);
 });
 
 test("a passkey response confirms one session, once", async () => {
