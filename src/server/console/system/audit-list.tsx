@@ -16,7 +16,7 @@ import { INVITATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
-import { shortened } from "../parts/texts.ts";
+import { shortened, visibleText } from "../parts/texts.ts";
 import { Id, Text, Time, useReader } from "../parts/values.tsx";
 import { ChainState } from "./audit-chain.tsx";
 import { outcomeText, shortOutcome } from "./audit-changes.ts";
@@ -52,14 +52,22 @@ export const AUDIT_COLUMNS: readonly Column<NamedEntry, ListColumn<"/console/aud
     name: "actor",
     label: "Actor",
     isWide: true,
-    cell: ({ actorLabel }) => <Text value={actorLabel} />,
+    cell: ({ actorLabel }) => (
+      <bdi>
+        <Breakable text={actorLabel} />
+      </bdi>
+    ),
     csv: ({ actorLabel }) => actorLabel,
   },
   {
     name: "action",
     label: "Action",
     isWide: true,
-    cell: ({ action }) => <ActionName action={action} />,
+    cell: ({ action }) => (
+      <code>
+        <Breakable text={action} />
+      </code>
+    ),
     csv: ({ action }) => action,
   },
   {
@@ -82,16 +90,18 @@ export const AUDIT_COLUMNS: readonly Column<NamedEntry, ListColumn<"/console/aud
   },
 ];
 
-/** `captured_session.complete` breaks after its marks, and not within a word. */
-const ActionName = ({ action }: Pick<NamedEntry, "action">) => (
-  <code>
-    {action.split(/(?<=[._])/).map((part, at) => (
-      <Fragment key={part}>
-        {at > 0 && <wbr />}
-        {part}
-      </Fragment>
-    ))}
-  </code>
+/** `captured_session.complete` and addresses break after their marks, and not within a word if there is room. */
+const Breakable = ({ text }: { text: string }) => (
+  <>
+    {visibleText(text)
+      .split(/(?<=[._@])/)
+      .map((part, at) => (
+        <Fragment key={part}>
+          {at > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+  </>
 );
 
 /** Longest IPv4 address; a longer address may break. */
