@@ -206,13 +206,21 @@ test("CON-115 a region under the pointer does not change until the pointer leave
   await added.waitFor();
 });
 
-test("CON-115 a page that was hidden is read again when it is shown", async () => {
+test("CON-115 a hidden page is not read, and is read again when it is shown", async () => {
   await using visitor = await overview();
   const { page } = visitor;
+  const other = await visitor.context.newPage();
+  await Promise.all([other.waitForRequest("**/console/events"), other.goto("/console")]);
+  const reads = countReads(page, "/console");
   await setVisibility(page, "hidden");
-  await publishNext();
-  const read = page.waitForResponse(`${site.baseUrl}/console`);
+  for (const rows of [1, 2]) {
+    await publishNext();
+    await other
+      .locator("#revisions")
+      .getByRole("button", { name: `${rows} new`, exact: true })
+      .waitFor();
+  }
+  expect(reads()).toBe(0);
   await setVisibility(page, "visible");
-  await read;
   await page.locator("#revisions .new-rows").waitFor();
 });
