@@ -7,17 +7,17 @@ import type { ProxySettings } from "../../../domain/inference/settings.ts";
 import { type Upstream, UpstreamError } from "../../../platform/outbound/upstream.ts";
 import type { Call } from "../call.ts";
 import { type RefusalReason, refusal, statusOf } from "../refusals.ts";
+import { type ErrorResponseOptions, isReadFirst, readErrorResponse } from "./error-response.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { firstPieceOf, type Piece, pump, type ResponseReader } from "./pump.ts";
-import { type RefusedKeyOptions, readRefusedKey } from "./refused-key.ts";
 import { type BodyOptions, type TakenBody, takeBody } from "./request-body.ts";
 import { addCredential, createRequestHeaders } from "./request-headers.ts";
-import { isPlain, isPlainEventStream, responseHeaders } from "./response-headers.ts";
+import { isPlain, isPlainEventStream, responseHeaders, tellKey } from "./response-headers.ts";
 import { costIn } from "./row.ts";
 import { unframedEndOf } from "./unframed-end.ts";
 
-export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
+export interface ForwarderOptions extends ErrorResponseOptions, BodyOptions {
   settings: ProxySettings;
   upstream: Pick<Upstream, "send">;
   calls: Pick<OpenCalls, "open" | "releaseBody">;
@@ -34,6 +34,14 @@ interface Sent {
   headers: Record<string, string>;
   body: TakenBody;
   key: UsableKey;
+}
+
+/** What is known of a request when its response is passed on. */
+interface Answered {
+  /** the key that was sent */
+  key: UsableKey;
+  /** replaces the reader of a response that was read before */
+  reader?: ResponseReader;
 }
 
 /** Statuses without a body, even if the upstream sends one. */
@@ -61,10 +69,9 @@ export class Forwarder {
       const sent = { headers, body, key: call.admitted };
       const response = await this.#send(open, sent);
       open.headArrived(response.status);
-      const answer =
-        response.status === 401
-          ? this.#replaceKey(open, response, { sent, isSecond: false })
-          : this.#answer(open, response);
+      const answer = isReadFirst(response)
+        ? this.#answerError(open, response, { sent, isSecond: false })
+        : this.#answer(open, response, sent);
       return answer instanceof Promise ? await answer : answer;
     } catch (error) {
       return this.#failed(open, error);
@@ -72,13 +79,15 @@ export class Forwarder {
   };
 
   /** Sends the request again, once, if the upstream rejected its key and the user has another one in time. */
-  async #replaceKey(
+  async #answerError(
     open: OpenCall,
     response: Response,
     { sent, isSecond }: { sent: Sent; isSecond: boolean },
   ): Promise<Response> {
-    const found = await readRefusedKey(open, response, { ...this.options, key: sent.key });
-    if ("reader" in found) return await this.#answer(open, response, found.reader);
+    const { key } = sent;
+    if (response.status !== 401) this.options.calls.releaseBody(open); // it is never sent again
+    const found = await readErrorResponse(open, response, { ...this.options, key });
+    if ("reader" in found) return await this.#answer(open, response, { key, reader: found.reader });
     if ("tellsKey" in found) return this.#refuse(open, "inference.upstream_bad_head");
     if (isSecond || !found.replacement || !sent.body.isWhole)
       return this.#refuse(open, "inference.key_recovering");
@@ -86,9 +95,9 @@ export class Forwarder {
     const again = { ...sent, key: found.replacement };
     const second = await this.#send(open, again);
     open.headArrived(second.status);
-    return second.status === 401
-      ? await this.#replaceKey(open, second, { sent: again, isSecond: true })
-      : await this.#answer(open, second);
+    return isReadFirst(second)
+      ? await this.#answerError(open, second, { sent: again, isSecond: true })
+      : await this.#answer(open, second, again);
   }
 
   /** Only the check on models needs the body. @returns why the request is refused */
@@ -118,20 +127,23 @@ export class Forwarder {
     });
   }
 
-  #answer(open: OpenCall, response: Response, given?: ResponseReader): Response | Promise<Response> {
+  #answer(
+    open: OpenCall,
+    response: Response,
+    { key, reader: given }: Answered,
+  ): Response | Promise<Response> {
     const { status, headers } = response;
     this.options.calls.releaseBody(open);
     const problem = headProblem(response);
     if (problem) return this.#refuse(open, problem);
-    open.isEventStream = isPlainEventStream(headers);
+    const { requestId } = open.call;
+    const isEventStream = isPlainEventStream(headers);
+    const init = { status, headers: responseHeaders(headers, { requestId, isEventStream }) };
+    if (tellKey(init.headers, key)) return this.#refuse(open, "inference.upstream_bad_head");
+    open.isEventStream = isEventStream;
     open.unframedEnd = unframedEndOf(headers, open.call.entry.dialect);
     open.upstreamCost = costIn(headers);
     if (isPlain(headers)) open.ends = new ResponseEnds();
-    const { requestId } = open.call;
-    const init = {
-      status,
-      headers: responseHeaders(headers, { requestId, isEventStream: open.isEventStream }),
-    };
     const reader = given ?? response.body?.getReader();
     if (!reader || BODILESS.has(status)) {
       open.finish("complete");

@@ -10,14 +10,14 @@ import { IDLE_TIMEOUT_SECONDS } from "../../listener/listen.ts";
 import type { Forward } from "../call.ts";
 import type { RefusalReason } from "../refusals.ts";
 import { EndedAccess } from "./ended-access.ts";
+import type { ErrorResponseOptions } from "./error-response.ts";
 import { Forwarder } from "./forward.ts";
 import { ForwardingMetrics } from "./forwarding-metrics.ts";
 import { type FinishedRequest, OpenCalls } from "./open-calls.ts";
-import type { RefusedKeyOptions } from "./refused-key.ts";
 import { BufferBudget } from "./request-body.ts";
 import { Timers } from "./timers.ts";
 
-export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
+export interface ForwardingOptions extends Pick<ErrorResponseOptions, "classify"> {
   settings: ProxySettings;
   upstream: Upstream;
   replaceKey: ReplaceKey;

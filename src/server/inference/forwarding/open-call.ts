@@ -120,9 +120,14 @@ export class OpenCall {
     this.phase = "answer";
   }
 
+  /** Records that the response goes on. */
+  arrived(): void {
+    this.lastPieceMs = this.options.nowMs();
+  }
+
   /** Records a piece of the response that is passed on. */
   passed(piece: Uint8Array): void {
-    this.lastPieceMs = this.options.nowMs();
+    this.arrived();
     this.firstByteMs ??= this.lastPieceMs;
     this.responseBytes += piece.length;
     this.pieces += 1;

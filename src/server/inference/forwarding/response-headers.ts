@@ -1,6 +1,7 @@
 // Builds the headers of a response for the client. They are the headers of the upstream, except hop-by-hop headers,
 // headers of the upstream connection, headers that set state in the client, and headers that reveal internals of the
 // gateway.
+import type { UsableKey } from "../../../domain/gateway/service.ts";
 import { namesIn } from "./request-headers.ts";
 
 const REQUEST_ID_HEADER = "x-quartermaster-request-id";
@@ -33,6 +34,13 @@ export function responseHeaders(
 
 function hasDroppedPrefix(name: string): boolean {
   for (const prefix of DROPPED_PREFIXES) if (name.startsWith(prefix)) return true;
+  return false;
+}
+
+/** @returns whether a value contains the key, which must not reach the workstation */
+export function tellKey(headers: Readonly<Record<string, string>>, { credential }: UsableKey): boolean {
+  const secret = credential.reveal();
+  for (const name in headers) if (headers[name]?.includes(secret)) return true;
   return false;
 }
 
