@@ -3,7 +3,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createForwardingSite } from "../../support/inference/forwarding.ts";
 import { RawClient } from "../../support/inference/raw-client.ts";
-import { CHAT, MESSAGES, RECORDINGS } from "../../support/inference/recordings.ts";
+import { CHAT, MESSAGES, RECORDINGS, RESPONSES } from "../../support/inference/recordings.ts";
 import {
   EVENT_STREAM,
   type Header,
@@ -66,6 +66,51 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
       const final = String(bytes).trimEnd().length;
       expect(complete.filter((at) => at < final)).toEqual([]);
       expect(complete).toContain(bytes.length);
+    },
+  );
+
+  const NESTED: [string, string, string][] = [
+    ["messages", MESSAGES.path, "message_stop"],
+    ["messages", MESSAGES.path, "error"],
+    ["responses", RESPONSES.path, "response.completed"],
+  ];
+  test.each(NESTED)(
+    "looks unfinished after an unframed event of %s (%s) with an inner object of the type %s",
+    async (_, path, type) => {
+      const inner = JSON.stringify({ type });
+      const events = [
+        `event: x\ndata: {"type":"x","delta":${inner},"content":[${inner}]}\n\n`,
+        `event: x\ndata: {"delta":{"a":["type"],"type" : "${type}"}, "name":"type", "b":"${type}"}\r\n\r\n`,
+        `data: {"text":${JSON.stringify(inner)},"type":"${type}x"}\r\r`,
+        `data: {"name":1,"type":"x"}\n\ndata: {"${type}":1,"type":"x","${type}":2}\n\n`,
+        `: a comment with an open "\n\ndata: {"type":["${type}"]}\n\n`,
+      ];
+      const bytes = Buffer.from(events.join(""));
+      sendUnframed("text/event-stream", bytes);
+      expect(await completeAt(path, bytes)).toEqual([]);
+    },
+  );
+
+  test.each(NESTED)(
+    "looks complete after an unframed final event of %s (%s), wherever it has the type %s",
+    async (_, path, type) => {
+      for (const [before, data] of [
+        ["", `{"type":"${type}","response":{"type":"x"}}`],
+        ["", `{ "response" : {"type":"x","a":[{}]}, "b":"\\"", "type" : "${type}" }`],
+        ["", `{\r\ndata: "type":\r\ndata: "${type}"\r\ndata: }`],
+        [': an open { and "\n\n', `{"sequence_number":9,"type":"${type}"}`],
+        ['data: {"type":"x","cut', `\r\n\r\ndata: {"type":"${type}"}`],
+      ] as const) {
+        for (const end of ["\n\n", "\r\r", "\r\n\r\n"]) {
+          const bytes = Buffer.from(`${before}data: ${data}${end}`);
+          sendUnframed("text/event-stream", bytes);
+          const client = RawClient.post(site.port, path, "{}", {
+            headers: `X-At: ${bytes.length}\r\nConnection: close\r\n`,
+          });
+          await client.ended;
+          expect([data, end, client.isWhole && client.status]).toEqual([data, end, 200]);
+        }
+      }
     },
   );
 
