@@ -1,5 +1,6 @@
 // Moves objects to another store while the service runs: copies the object and verifies the digest, updates the row, then deletes
 // the old object. An interrupted run leaves only complete objects, and the next run continues.
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
@@ -30,8 +31,10 @@ interface Move {
   advance(bytes: number): void;
 }
 
-type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { removals: Removals };
-type Outcome = "moved" | "gone" | Unmoved["fault"];
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores" | "blobs"> & {
+  removals: Removals;
+};
+type Outcome = "moved" | "gone" | "copy lost" | Unmoved["fault"];
 
 const BATCH_ROWS = 100;
 /** Number of old objects to delete after each move. More than one, so that leftovers of a failed run are deleted too. */
@@ -56,7 +59,8 @@ export class Moving {
         const rows = store.listElsewhere(this.dependencies.db.read, wanted);
         for (const artifact of rows) {
           signal.throwIfAborted();
-          const outcome = await this.#move(artifact, to, signal);
+          let outcome = await this.#move(artifact, to, signal);
+          while (outcome === "copy lost") outcome = await this.#move(artifact, to, signal);
           advance(artifact.sizeBytes);
           if (outcome === "missing" || outcome === "differs") {
             await markLost(this.dependencies, actor, artifact);
@@ -124,10 +128,19 @@ export class Moving {
     const { db, clock } = this.dependencies;
     return db.write((tx): Outcome => {
       const isSame = isAt(findArtifact(tx, artifact), artifact);
+      if (isSame && this.#isCopyLost(target)) return "copy lost";
       if (isSame) store.switchStore(tx, target);
       markPlaces(tx, [isSame ? artifact : target], clock.nowMs());
       return isSame ? "moved" : "gone";
     }, "unobserved");
+  }
+
+  /**
+   * Another owner's version with equal bytes may have expired since the copy, and taken their local file along while no row of this
+   * owner named it. Local files are deleted within a transaction too, so the answer holds until the row names the file.
+   */
+  #isCopyLost({ store: kind, place, sizeBytes }: ArtifactRow): boolean {
+    return kind === "local" && this.dependencies.blobs.size(parseDigest(place)) !== sizeBytes;
   }
 
   /** Retention may have removed the version since, or another run may have moved it. */

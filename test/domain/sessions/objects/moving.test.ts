@@ -1,6 +1,7 @@
 // Objects are moved between the stores while the service runs: nothing is lost, nothing stays in both stores, and a stopped run can
 // be continued.
 import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
 import { sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
@@ -31,6 +32,7 @@ async function site() {
     ada,
     sessionId,
     store,
+    local: stores.of("local"),
     move: (to: "local" | "s3", { signal = never, advance = (_bytes: number) => {} } = {}) =>
       moving.run(world.system, { to, signal, advance }),
     placesIn: async (kind: "local" | "s3") =>
@@ -128,6 +130,28 @@ test("SES-38 a former object that waits for its deletion still does when its ver
   own.store.instead = undefined;
   await own.expire();
   expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([2, 0]);
+});
+
+test("SES-38 SES-58 equal bytes of another owner that expire during the copy take no file along", async () => {
+  await using own = await site();
+  await own.move("s3");
+  const { local, server } = own;
+  await capture(server, { token: (await server.signedIn("member")).accessToken }, "other");
+  const [expiring] = own.rows().filter(({ store }) => store === "local");
+  const inspect = local.inspect.bind(local);
+  local.inspect = async (place, options) => {
+    const found = await inspect(place, options);
+    if (place === expiring?.place) {
+      await server.world.db.write((tx) => {
+        tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).where(eq(sessionArtifacts.id, expiring.id)).run();
+      });
+      await own.expire();
+    }
+    return found;
+  };
+  expect(await own.move("local")).toEqual({ objects: 3, bytes: 13, unmoved: [] });
+  const places = [...new Set(own.rows().map(({ place }) => place))].sort();
+  expect([places.length, await own.placesIn("local"), await own.placesIn("s3")]).toEqual([2, places, []]);
 });
 
 test("SES-42 a store that does not delete keeps no file of the other one, and deletes later", async () => {
