@@ -41,6 +41,15 @@ export const isNamed = (connection: Connection, { store, place }: Place): boolea
     .limit(1)
     .get() !== undefined;
 
+/** @returns whether there is an artifact with the id, in any state and store */
+export const isArtifact = (connection: Connection, id: string): boolean =>
+  connection
+    .select({ id: sessionArtifacts.id })
+    .from(sessionArtifacts)
+    .where(eq(sessionArtifacts.id, id))
+    .limit(1)
+    .get() !== undefined;
+
 const isMarkOf = ({ store, place }: Place) =>
   and(eq(sessionObjectRemovals.store, store), eq(sessionObjectRemovals.place, place));
 

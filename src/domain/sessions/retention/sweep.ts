@@ -1,12 +1,13 @@
 // Finds and removes objects without a row, such as uploads whose rows a restore undid. In a bucket that this service has not
 // claimed, a sweep only reports: other software may keep objects with the same form of key there.
 import { DAY_MS } from "../../../platform/clock.ts";
+import type { Connection } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { SWEEP_OBJECTS_MAX } from "../limits.ts";
 import type { StoreKind } from "../model.ts";
 import type { ListedObject } from "../objects/object-store.ts";
-import { isNamed, markPlaces } from "../objects/removal-store.ts";
+import { isArtifact, isNamed, markPlaces } from "../objects/removal-store.ts";
 import type { Removals } from "../objects/removals.ts";
 
 /** The objects that a sweep would remove. */
@@ -66,13 +67,24 @@ export class Sweep {
       areOurs &&= isOurs;
       for await (const object of searched.list({ signal })) {
         if (signal.aborted || unnamed.length >= SWEEP_OBJECTS_MAX) break;
-        if (object.modifiedAtMs > olderThanMs || isNamed(db.read, { store, place: object.place })) continue;
+        const { place } = object;
+        if (object.modifiedAtMs > olderThanMs || isNamed(db.read, { store, place })) continue;
+        if (store === "s3" && isOfVersion(db.read, place)) continue;
         unnamed.push({ ...object, store, isOurs });
       }
     }
     return { objects: unnamed, isOurs: areOurs };
   }
 }
+
+const KEY_ID = /([^/]+)\.[a-z]+$/;
+
+/**
+ * A killed move may have left an object of a version that still exists in the local store. The next move writes it again, and a
+ * deletion at that time would delete the new bytes. So it stays as long as its version.
+ */
+const isOfVersion = (connection: Connection, key: string): boolean =>
+  isArtifact(connection, KEY_ID.exec(key)?.[1] ?? "");
 
 interface UnnamedObject extends ListedObject {
   store: StoreKind;

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { SWEEP_OBJECTS_MAX } from "../../../../src/domain/sessions/limits.ts";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
+import { sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { capture, createSessionServer } from "../../../support/content/sessions.ts";
@@ -95,6 +96,22 @@ test.each(["local", "s3"] as const)(
     for (const { list } of stores.all) expect(await Array.fromAsync(list())).toEqual([]);
   },
 );
+
+test("SES-38 SES-43 an object that the next move writes again stays until its version is removed", async () => {
+  await using own = await bucketSite("local");
+  const { server } = own;
+  const { stores, sweep: sweeping } = server.domain.sessions;
+  const session = { token: (await server.signedIn("member")).accessToken };
+  const { sessionId } = await capture(server, session, "moving");
+  const artifact = server.world.db.read.select().from(sessionArtifacts).get();
+  await leave(server, "moving", artifact && stores.of("s3").placeOf(artifact), stores.of("s3"));
+  await sweeping.claim();
+  server.world.clock.set(Date.now() + 2 * DAY_MS);
+  expect(await sweep(server)).toMatchObject({ found: 0, removed: 0 });
+  const signedIn = { token: (await server.signedIn("admin")).accessToken };
+  expect((await server.request("DELETE", `/session-uploads/${sessionId}`, signedIn)).status).toBe(204);
+  expect(await sweep(server)).toMatchObject({ found: 1, removed: 1 });
+});
 
 test("SES-43 a sweep leaves exported request logs, which lie in the same bucket", async () => {
   await using own = await bucketSite();
