@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { DiskReserve } from "../files/disk-reserve.ts";
-import { collectNewGarbage, requestCollection } from "../memory/garbage.ts";
+import { collectNewGarbage } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
 import { type Topic, takeChangedTopics } from "./changed-topics.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
@@ -15,8 +15,6 @@ export const WRITE_BATCH_MAX = 64;
 
 /** Steps of a long write between two collections of young garbage. */
 const STEPS_PER_COLLECTION = 4;
-/** A write of fewer steps leaves too little garbage for a full collection to pay off. */
-const STEPS_BEFORE_FULL_COLLECTION = 16;
 
 /** Page cache of a long write. Pages beyond it go to the log during the steps, which bounds what the commit must write. */
 const LONG_WRITE_CACHE_KIB = 512;
@@ -148,8 +146,7 @@ export class WriteQueue {
     const step = steps.next();
     if (step.done) this.#end([step.value]);
     else this.#later(() => this.#proceed(steps, taken + 1), taken);
-    if (taken % STEPS_PER_COLLECTION === 0) collectNewGarbage();
-    if (step.done && taken > STEPS_BEFORE_FULL_COLLECTION) setImmediate(requestCollection);
+    if (step.done ? taken > STEPS_PER_COLLECTION : taken % STEPS_PER_COLLECTION === 0) collectNewGarbage();
   }
 
   #later(next: () => void, taken: number): void {

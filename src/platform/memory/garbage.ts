@@ -6,11 +6,20 @@ import { edenGC } from "bun:jsc";
 /** Collects all garbage now, after large work. Takes 10 ms for 30 MB in use, and longer after thousands of event streams. */
 export const collectGarbage = (): void => Bun.gc(true);
 
-/** Requests a collection of all garbage, which runs mostly in parallel to the event loop. */
-export const requestCollection = (): void => void Bun.gc(false);
-
-/** Collects young garbage during large work. Takes 1 or 2 ms, for any amount of memory. */
+/**
+ * Collects young garbage during large work. Takes 1 or 2 ms, for any amount of memory. What is in use at that time is freed only by
+ * a full collection, so call it between two pieces of the work.
+ */
 export const collectNewGarbage = (): void => void edenGC();
+
+/**
+ * Collects young garbage after large work. Requests a collection in addition, which collects all garbage if the engine finds that due
+ * and runs mostly in parallel to the event loop: collections of young garbage delay those that the engine starts itself.
+ */
+export function collectAfterLargeWork(): void {
+  collectNewGarbage();
+  Bun.gc(false);
+}
 
 /** Texts of at least this many characters are collected as soon as nothing needs them. */
 export const LARGE_CHARACTERS = 512 * 1024;

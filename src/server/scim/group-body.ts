@@ -10,7 +10,7 @@ import {
   PART_CHARACTERS_MAX,
 } from "../../platform/json/long-lists.ts";
 import { type JsonLimits, measureJson } from "../../platform/json/structure.ts";
-import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
+import { collectNewGarbage } from "../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../platform/steps.ts";
 import {
   declaredLengthOf,
@@ -33,6 +33,12 @@ import {
 export const GROUP_REST_CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /**
+ * Bytes of a body between two collections of young garbage: their elements and ids leave ten times as much. Collections take place
+ * between two pieces, because steps that run hold the elements of their last slice, which would outlive the collection.
+ */
+const COLLECTED_EVERY_BYTES = 256 * 1024;
+
+/**
  * @param intake takes the long lists of members
  * @returns one JSON object; values of the intake replace these lists
  * @throws HttpError 413, 415; ScimError 400 `invalidSyntax`, and the errors of the intake
@@ -43,11 +49,16 @@ export async function readGroupBody(request: Request, intake: MemberIntake): Pro
   const message = new ArrivingMessage(intake);
   const decode = pieceDecoder();
   let refusal: unknown;
+  let uncollected = 0;
   for await (const bytes of readPieces(request, SCIM_BYTES_MAX["scim-group"])) {
     if (refusal !== undefined) continue; // discards the rest, so that the caller reads the response and can keep the connection
     try {
       await runInTurns(message.add(decode(bytes, { stream: true })));
       await setImmediate(); // otherwise all pieces that have arrived would be handled in one turn
+      uncollected += bytes.length;
+      if (uncollected < COLLECTED_EVERY_BYTES) continue;
+      collectNewGarbage();
+      uncollected = 0;
     } catch (error) {
       refusal = error;
     }
@@ -61,8 +72,6 @@ class ArrivingMessage {
   readonly #text: LongLists;
   readonly #lists: LongMemberList[] = [];
   readonly #counts = { values: 0, shapes: 0, largeObjectMembers: 0 };
-  /** characters since the last collection; their elements and ids leave ten times as much garbage */
-  #uncollected = 0;
 
   constructor(private readonly intake: MemberIntake) {
     const isWanted = (name: string, depth: number) => intake.isMemberList(name, depth);
@@ -75,10 +84,6 @@ class ArrivingMessage {
       yield* this.#takeSlice(slice);
       yield;
     }
-    this.#uncollected += text.length;
-    if (this.#uncollected < LARGE_CHARACTERS) return;
-    collectNewGarbage();
-    this.#uncollected = 0;
   }
 
   /** @throws ScimError */

@@ -89,16 +89,14 @@ function tagged(response: Response, { location, etag }: { location: string; etag
   return response;
 }
 
-const encoder = new TextEncoder();
-
 /** Produces the first chunk before the status line is sent, so that refusing a large response still has its own status. */
-async function streamed(pieces: AsyncIterable<string>): Promise<ReadableStream<Uint8Array>> {
+async function streamed(pieces: AsyncIterable<string>): Promise<ReadableStream<string>> {
   const iterator = pieces[Symbol.asyncIterator]();
   let next = await iterator.next();
-  return new ReadableStream<Uint8Array>({
+  return new ReadableStream<string>({
     async pull(controller) {
       if (next.done) return controller.close();
-      controller.enqueue(encoder.encode(next.value));
+      controller.enqueue(next.value);
       next = await iterator.next();
     },
     async cancel() {

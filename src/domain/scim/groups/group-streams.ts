@@ -1,11 +1,11 @@
 // Responses with many members: produced from one database snapshot over several turns of the event loop, a few responses at a time.
-// All pieces are created before the first is returned, so a slow caller holds only text (200 bytes per member), neither the
-// snapshot nor another caller's turn.
+// Pieces leave as soon as they are produced, and wait for a slow caller, who therefore holds only text (200 bytes per member),
+// neither the snapshot nor another caller's turn.
 import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
-import { LARGE_CHARACTERS, requestCollection } from "../../../platform/memory/garbage.ts";
+import { collectAfterLargeWork, LARGE_CHARACTERS } from "../../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError } from "../errors.ts";
 
@@ -16,8 +16,11 @@ const RETRY_AFTER_SECONDS = 5;
 /** Each step reads and renders a slice of members and then gives others a turn. */
 const AFTER_EACH_STEP = 0;
 
+/** Takes the next piece of a response. */
+export type GivePiece = (piece: string) => void;
+
 /** Creates the pieces of a response from a snapshot of the database. */
-export type ProducePieces = (snapshot: Connection) => Steps<string[]>;
+export type ProducePieces = (snapshot: Connection, give: GivePiece) => Steps<void>;
 
 /** @source SCIM-122 */
 export class GroupStreams {
@@ -37,20 +40,28 @@ export class GroupStreams {
 
   async *#pieces(produce: ProducePieces): AsyncGenerator<string> {
     this.#refuseTooManyWaiting();
-    const pieces = await this.#limit(() => this.#produce(produce));
     let characters = 0;
-    for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    for await (const piece of this.#produced(produce)) {
       yield piece;
       characters += piece.length;
-      if (pieces.length > 0) await setImmediate(); // otherwise a fast caller would get everything in one turn
+      await setImmediate(); // otherwise a fast caller would get all pieces that wait in one turn
     }
-    if (characters >= LARGE_CHARACTERS) requestCollection();
+    if (characters >= LARGE_CHARACTERS) collectAfterLargeWork(); // earlier, pieces that wait would outlive the collection
   }
 
-  async #produce(produce: ProducePieces): Promise<string[]> {
+  #produced(produce: ProducePieces): ReadableStream<string> {
+    const start = async (controller: ReadableStreamDefaultController<string>) => {
+      const give = (piece: string) => controller.enqueue(piece); // throws when the caller has left, which ends the work
+      await this.#limit(() => this.#produce(produce, give));
+      controller.close();
+    };
+    return new ReadableStream({ start }); // an error of `start` becomes an error of the stream, or is ignored when the caller has left
+  }
+
+  async #produce(produce: ProducePieces, give: GivePiece): Promise<void> {
     const { connection, close } = this.openSnapshot();
     try {
-      return await runInTurns(produce(connection), AFTER_EACH_STEP);
+      await runInTurns(produce(connection, give), AFTER_EACH_STEP);
     } finally {
       close();
     }

@@ -5,6 +5,7 @@ import type { Steps } from "../../../platform/steps.ts";
 import { groupFrame, type Shown } from "../messages/render.ts";
 import type { View } from "../messages/view.ts";
 import type { GroupRow } from "../model.ts";
+import type { GivePiece } from "./group-streams.ts";
 import { memberSlice, membersOfGroups } from "./members-store.ts";
 
 /** Maximum number of members that are read in one query, over all groups of a response. */
@@ -25,7 +26,9 @@ export function* renderGroups(
   const texts: string[] = [];
   if (areLarge(rows, shown.view)) {
     for (const row of rows) {
-      texts.push((yield* groupPieces(connection, row, shown)).join(""));
+      const pieces: string[] = [];
+      yield* groupPieces(connection, row, { ...shown, give: (piece) => pieces.push(piece) });
+      texts.push(pieces.join(""));
       yield;
     }
     return texts;
@@ -39,20 +42,25 @@ export function* renderGroups(
   return texts;
 }
 
-/** @returns JSON text of the group in pieces, one for each slice of its members */
-export function* groupPieces(connection: Connection, row: GroupRow, shown: Shown): Steps<string[]> {
+/** @param give receives the JSON text of the group in pieces, one for each slice of its members, with the commas between them */
+export function* groupPieces(
+  connection: Connection,
+  row: GroupRow,
+  { give, ...shown }: Shown & { give: GivePiece },
+): Steps<void> {
   const { before, members, after } = groupFrame(row, shown);
-  const pieces = [before];
+  give(before);
   let last: number | null = 0;
   while (members && last !== null) {
     const request = { groupId: row.id, after: last, limit: SLICE_MEMBERS, baseUrl: shown.baseUrl };
     const slice = memberSlice(connection, request);
     const text = members(slice.members);
-    if (text !== "") pieces.push(last === 0 ? text : `,${text}`);
+    if (text !== "" && last > 0) give(","); // joined to the text, it would copy the text, and the garbage is collected twice as often
+    if (text !== "") give(text);
     last = slice.last;
     yield;
   }
-  return [...pieces, after];
+  give(after);
 }
 
 function membersById(

@@ -127,8 +127,8 @@ export class ScimGroups implements ScimResources {
   ): ScimResponse {
     const shown = { view, baseUrl: this.dependencies.settings.baseUrl() };
     const json = areLarge([row], view)
-      ? this.dependencies.streams.open((snapshot) =>
-          groupPieces(snapshot, knownGroup(snapshot, { organizationId, id: row.id }), shown),
+      ? this.dependencies.streams.open((snapshot, give) =>
+          groupPieces(snapshot, knownGroup(snapshot, { organizationId, id: row.id }), { ...shown, give }),
         )
       : runSynchronously(renderGroups(connection, [row], shown)).join("");
     return { ...this.#bare(row), json };

@@ -146,22 +146,22 @@ function placeOf(parts: MutableParts, step: string): MutableParts {
 }
 
 function excluded(type: ResourceTypeName, names: readonly string[]): Parts {
-  const parts = partsOfType(type);
+  let parts = DEFAULT_PARTS[type];
   for (const path of pathsOf(type, names)) {
-    if ((path.sub ?? path.attribute)?.returned !== "always") drop(parts, stepsOf(path));
+    if ((path.sub ?? path.attribute)?.returned !== "always") parts = without(parts, stepsOf(path));
   }
   return parts;
 }
 
-/** Removes the attribute, and each complex value that has no parts left. */
-function drop(parts: MutableParts, [step, ...rest]: readonly string[]): void {
+/** @returns the parts without the attribute, and without each complex value that has no parts left */
+function without(parts: Parts, [step, ...rest]: readonly string[]): Parts {
   const found = step === undefined ? undefined : parts.get(step);
-  if (step === undefined || !found) return;
-  if (rest.length > 0) {
-    drop(found, rest);
-    if (found.size > 0) return;
-  }
-  parts.delete(step);
+  if (step === undefined || !found) return parts;
+  const left = rest.length > 0 ? without(found, rest) : NOTHING;
+  const remaining = new Map(parts);
+  if (left.size > 0) remaining.set(step, left);
+  else remaining.delete(step);
+  return remaining;
 }
 
 /** @returns the shown parts of the resource, without empty complex values */

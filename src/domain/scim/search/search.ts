@@ -133,14 +133,14 @@ export class ScimSearch {
       return listResponse({ totalResults: total, startIndex: request.startIndex, resources });
     });
     if (whole !== undefined) return whole;
-    return streams.open(function* (snapshot) {
+    return streams.open(function* (snapshot, give) {
       const rows = rowsOver(snapshot);
       const totalOf = ({ type, organizationId }: Part) =>
         rows[type].count({ filter: ALWAYS, organizationId });
       const { total, found } = pageOf({ rows, totalOf }, request, parts);
       yield;
       const resources = yield* renderFound(snapshot, found, shown);
-      return listPieces({ totalResults: total, startIndex: request.startIndex, resources });
+      listPieces({ totalResults: total, startIndex: request.startIndex, resources }).forEach(give);
     });
   }
 

@@ -21,6 +21,7 @@ import {
   OBJECT_MEMBERS_MAX,
   pointerAt,
 } from "../../../platform/json/structure.ts";
+import { releasing } from "../../../platform/memory/releasing.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { excerpt } from "../../../platform/text/problem-list.ts";
 import { exchangeOf } from "../exchange.ts";
@@ -188,29 +189,40 @@ async function* chunksOf(
   }
 }
 
-/** Minimum bytes of a piece: small chunks are collected, because each piece has a cost. */
+/** Bytes of a piece, at least: small chunks are collected, because each piece has a cost. */
 const PIECE_BYTES = 64 * 1024;
+/** Bytes of a piece, at most: the text of a piece outlives a collection of young garbage. */
+const DIVIDED_BYTES = 128 * 1024;
 
 /**
  * Reads the body of an authenticated caller as it arrives.
  * @param bytesMax limit for the declared and the actual length
+ * @returns pieces, each valid until the next one is requested
  * @throws what readBytes throws, except 408
  */
 export async function* readPieces(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
   if (declaredLengthOf(request) > bytesMax) throw tooLarge(bytesMax);
-  let [chunks, length]: [Uint8Array[], number] = [[], 0];
   try {
-    for await (const chunk of chunksOf(streamOf(request), bytesMax)) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length < PIECE_BYTES) continue;
-      yield Buffer.concat(chunks);
-      [chunks, length] = [[], 0];
-    }
+    for await (const part of releasing(partsOf(chunksOf(streamOf(request), bytesMax))))
+      for (let from = 0; from < part.length; from += DIVIDED_BYTES)
+        yield part.subarray(from, from + DIVIDED_BYTES);
   } catch (error) {
     throw cutShort(error);
   }
-  yield Buffer.concat(chunks);
+}
+
+/** @returns the chunks, small ones joined to a piece */
+async function* partsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let [small, length]: [Uint8Array[], number] = [[], 0];
+  for await (const chunk of chunks) {
+    small.push(chunk);
+    length += chunk.length;
+    if (length < PIECE_BYTES) continue;
+    const part = small.length === 1 ? chunk : Buffer.concat(small);
+    [small, length] = [[], 0];
+    yield part;
+  }
+  yield Buffer.concat(small);
 }
 
 /** @returns the declared length of the body in bytes; NaN if it has none */

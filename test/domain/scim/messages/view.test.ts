@@ -38,6 +38,14 @@ describe("a view without names", () => {
   });
 });
 
+test("excludedAttributes copies only what it changes", () => {
+  const all = readView("User", {}).partsOf("User");
+  const some = readView("User", { excludedAttributes: ["name.givenName"] }).partsOf("User");
+  const same = [...all.keys()].filter((name) => some.get(name) === all.get(name));
+  expect(same).toEqual([...all.keys()].filter((name) => name !== "name"));
+  expect([all.get("name")?.has("givenName"), some.get("name")?.has("givenName")]).toEqual([true, false]);
+});
+
 describe("SCIM-67 attributes", () => {
   test.each<[string, string[], ScimObject]>([
     [
