@@ -99,12 +99,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "an open object has a name, which the type cannot say",
   },
   {
-    file: "src/server/scim/group-body.ts",
-    kind: "dropped statement",
-    contains: "this.#uncollected = 0;",
-    because: "garbage is collected more often than it has to be, which only takes time",
-  },
-  {
     file: "src/domain/catalog/archive/paths.ts",
     kind: "> to >=",
     contains: "end > 0",
