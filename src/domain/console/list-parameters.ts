@@ -94,6 +94,7 @@ const PARAMETERS: Readonly<Record<ConsoleListPath, Parameters>> = {
       profile_id: 512,
       run_id: 512,
       min_tokens: "count",
+      numbers: ["all"],
     },
   },
   "/console/groups": { filters: { q: "search" } },

@@ -134,12 +134,12 @@ describe("the numbers of hours", () => {
         });
     await until(async () => (await site.domain.requestLogs.list({ model: `hours-${MOST}` })).total === MOST);
   });
-  const visit = async (hours: number, more = "") =>
-    (
-      await browser.visit(
-        `${REQUESTS}?bucket=hour&per_page=100&model=hours-${hours}&occurred_from=2025-12-17${more}`,
-      )
-    ).html;
+  const visit = async (hours: number, more = "") => {
+    const query = `bucket=hour&per_page=100&model=hours-${hours}&occurred_from=2025-12-17${more}`;
+    const { status, html } = await browser.visit(`${REQUESTS}?${query}`);
+    expect(status).toBe(200);
+    return html;
+  };
   const rowsIn = (html: string) => html.split(/<th scope="?row"?>/).length - 1;
 
   test.each([
